@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: [
       'test/**/*.test.ts',
-      'test/events/clickhouse/*.clickhouse.ts',
+      'test/observe/events/clickhouse/*.clickhouse.ts',
       'packages/clickhouse-tables/test/*.clickhouse.ts',
     ],
     globalSetup: [

@@ -8,7 +8,7 @@
  */
 
 import { createPrefilter } from '../dist/packages/linear-text/src/prefilter.js';
-import { regexEvaluator } from '../dist/src/evaluators/regex/regex.js';
+import { regexEvaluator } from '../dist/src/kernel/evaluators/regex/regex.js';
 import { definitionOf, newLibrary, programOf, subjectOf, verdictOf } from './support/core-programs.mjs';
 import { createWriter, regexRulesOf, rulesOf, stepOf, stepsOf, turnOf } from './support/core-steps.mjs';
 import { casbinOf, cedarOf, jsonRulesEngineOf } from './support/core-yardsticks.mjs';
@@ -16,7 +16,7 @@ import { cpuMsSince, createSeries, ratesOf, rowOf } from './support/measure.mjs'
 import { report } from './support/report.mjs';
 
 /**
- * @import { Detail } from '../dist/src/core/types.js'
+ * @import { Detail } from '../dist/src/kernel/core/types.js'
  * @import { Rule, Step } from './support/core-steps.mjs'
  * @import { Row } from './support/report.mjs'
  */

@@ -4,12 +4,12 @@
  * grows with the size, over four sizes: 1 is linear. A detector takes part as soon as it is built in and has a
  * configuration here. Nothing here fails on speed; a search that ends in an error ends the run.
  */
-import { builtinEvaluators } from '../dist/src/evaluators/load-evaluators.js';
+import { builtinEvaluators } from '../dist/src/kernel/evaluators/load-evaluators.js';
 import { HOSTILE_PARTS, hostileText, typicalText } from './support/detector-texts.mjs';
 import { cpuMsSince } from './support/measure.mjs';
 import { median, report, singleRow } from './support/report.mjs';
 
-/** @import { CheckCall, CompiledEvaluator } from '../dist/src/core/evaluator.js' */
+/** @import { CheckCall, CompiledEvaluator } from '../dist/src/kernel/core/evaluator.js' */
 /** @import { Row } from './support/report.mjs' */
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 9);

@@ -5,9 +5,9 @@
  */
 
 import { DEFAULT_ROLES } from '../dist/src/contract/call/scopes.js';
-import { hashOfSecret, newSecret } from '../dist/src/keys/key-secret.js';
-import { KeyRing } from '../dist/src/transport/auth/key-ring.js';
-import { createStoredKeys } from '../dist/src/transport/auth/stored-keys.js';
+import { hashOfSecret, newSecret } from '../dist/src/manage/keys/key-secret.js';
+import { KeyRing } from '../dist/src/serve/auth/key-ring.js';
+import { createStoredKeys } from '../dist/src/serve/auth/stored-keys.js';
 import { ratesOf, rowOf } from './support/measure.mjs';
 import { report } from './support/report.mjs';
 

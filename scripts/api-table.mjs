@@ -12,20 +12,20 @@ const FILE = join(PACKAGE_ROOT, 'docs', 'api.md');
 const EVERY_RPC = 'test/e2e';
 const NO_TEST = 'none';
 /** The test of the services of adapters, which have no JSON routes. */
-const ADAPTER_TEST = '`test/adapters/gateways.test.ts`';
+const ADAPTER_TEST = '`test/serve/adapters/gateways.test.ts`';
 
 /** Routes of the host itself, which no proto file tells of, with the tests that are about them. */
 const HOST_ROUTES = [
   ['GET', '/health', 'test/e2e/database-outage.system.test.ts'],
   ['GET', '/ready', 'test/e2e/database-outage.system.test.ts'],
-  ['GET, HEAD', '/metrics', 'test/operations/metrics.test.ts'],
-  ['GET', '/api/config', 'test/transport/session/session-routes.test.ts'],
-  ['POST', '/api/login', 'test/transport/session/session-routes.test.ts'],
-  ['POST', '/api/logout', 'test/transport/session/session-routes.test.ts'],
-  ['POST', '/api/namespace', 'test/transport/auth/namespaces-of-persons.system.test.ts'],
-  ['GET, HEAD', '/openapi.json', 'test/transport/openapi/docs-page.test.ts'],
-  ['GET, HEAD', '/docs', 'test/transport/openapi/docs-page.test.ts'],
-  ['GET, HEAD', '/redoc', 'test/transport/openapi/docs-page.test.ts'],
+  ['GET, HEAD', '/metrics', 'test/app/operations/metrics.test.ts'],
+  ['GET', '/api/config', 'test/serve/session/session-routes.test.ts'],
+  ['POST', '/api/login', 'test/serve/session/session-routes.test.ts'],
+  ['POST', '/api/logout', 'test/serve/session/session-routes.test.ts'],
+  ['POST', '/api/namespace', 'test/serve/auth/namespaces-of-persons.system.test.ts'],
+  ['GET, HEAD', '/openapi.json', 'test/serve/openapi/docs-page.test.ts'],
+  ['GET, HEAD', '/docs', 'test/serve/openapi/docs-page.test.ts'],
+  ['GET, HEAD', '/redoc', 'test/serve/openapi/docs-page.test.ts'],
 ];
 
 /** What keys that are limited to agents may do, by the value of the option. */

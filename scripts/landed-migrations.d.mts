@@ -1,4 +1,4 @@
-import type * as rules from '../src/database/migration-rules.js';
+import type * as rules from '../src/storage/database/migration-rules.js';
 
 export function migrationProblems(
   migrations: readonly { name: string; sql: string; checksum: string }[],

@@ -24,7 +24,7 @@ function databaseModule(name) {
  * the last release without saying so.
  * @param {{ name: string, sql: string, checksum: string }[]} migrations
  * @param {Record<string, string>} landed checksums by name
- * @param {Pick<typeof import('../src/database/migration-rules.js'), 'exclusionOf' | 'nonAdditive'>} rules
+ * @param {Pick<typeof import('../src/storage/database/migration-rules.js'), 'exclusionOf' | 'nonAdditive'>} rules
  */
 export function migrationProblems(migrations, landed, { exclusionOf, nonAdditive }) {
   const names = new Set(migrations.map(({ name }) => name));

@@ -25,23 +25,23 @@ import { createVitest } from 'vitest/node';
 
 /** Folders and files of the source, and the tests that hold them without starting processes. */
 const AREAS = {
-  core: { sources: ['src/core'], tests: ['test/core'] },
-  decisions: { sources: ['src/decisions'], tests: ['test/decisions', 'test/core'] },
-  auth: { sources: ['src/transport/auth'], tests: ['test/transport/auth'] },
-  admission: { sources: ['src/transport/admission'], tests: ['test/transport/admission'] },
+  core: { sources: ['src/kernel/core'], tests: ['test/kernel/core'] },
+  decisions: { sources: ['src/decide/decisions'], tests: ['test/decide/decisions', 'test/kernel/core'] },
+  auth: { sources: ['src/serve/auth'], tests: ['test/serve/auth'] },
+  admission: { sources: ['src/serve/admission'], tests: ['test/serve/admission'] },
   lane: {
-    sources: ['src/transport/lane', 'src/transport/call', 'src/transport/evaluation', 'src/transport/wire'],
-    tests: ['test/transport/lane', 'test/transport/call', 'test/transport/wire', 'test/transport/evaluation'],
+    sources: ['src/serve/lane', 'src/serve/call', 'src/serve/evaluation', 'src/serve/wire'],
+    tests: ['test/serve/lane', 'test/serve/call', 'test/serve/wire', 'test/serve/evaluation'],
   },
   stores: {
     sources: [
-      'src/agents/agent-store.ts',
-      'src/agents/agent-use-store.ts',
-      'src/controls/agent-control-store.ts',
-      'src/controls/control-links-store.ts',
-      'src/controls/control-store.ts',
+      'src/manage/agents/agent-store.ts',
+      'src/decide/agent-state/agent-use-store.ts',
+      'src/decide/agent-state/agent-control-store.ts',
+      'src/decide/agent-state/control-links-store.ts',
+      'src/manage/controls/control-store.ts',
     ],
-    tests: ['test/database'],
+    tests: ['test/storage/database'],
   },
 };
 /** A change that makes the tests hang is noticed, too. */

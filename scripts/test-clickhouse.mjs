@@ -12,7 +12,7 @@ import { startClickHouse } from './clickhouse-server.mjs';
  * looks into a database itself, is tested with the databases.
  */
 const FILES = [
-  'test/events/store',
+  'test/observe/events/store',
   'test/e2e/events.test.ts',
   'test/e2e/event-explanations.test.ts',
   'test/e2e/event-statistics.test.ts',

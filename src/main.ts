@@ -1,18 +1,18 @@
-import './process/demand-node.js';
-import './process/harden.js';
+import './app/process/demand-node.js';
+import './app/process/harden.js';
 import cluster from 'node:cluster';
-import type { App } from './app/app.js';
-import { helpText } from './app/cli.js';
-import { startWarnings } from './app/start-warnings.js';
-import type { Primary } from './cluster/primary.js';
-import { type Config, ConfigError, loadEnvironment, readConfig } from './config/config.js';
-import { databasePlace, parseDatabaseUrl } from './database/database-url.js';
-import { createLogger, type ServiceLog } from './process/logger.js';
-import { VERSION } from './process/package-root.js';
-import { takeSignals } from './process/signals.js';
-import { explanation, isOurMistake, openFilesAdvice } from './process/start-error.js';
-import { type Running, STOP_NOTICE_MS, stopOnSignals } from './process/stop-on-signals.js';
-import { HOST_ROUTES } from './transport/routing/host-routes.js';
+import type { Primary } from './app/cluster/primary.js';
+import { createLogger, type ServiceLog } from './app/process/logger.js';
+import { takeSignals } from './app/process/signals.js';
+import { type Running, STOP_NOTICE_MS, stopOnSignals } from './app/process/stop-on-signals.js';
+import type { App } from './app/wiring/app.js';
+import { helpText } from './app/wiring/cli.js';
+import { startWarnings } from './app/wiring/start-warnings.js';
+import { type Config, ConfigError, loadEnvironment, readConfig } from './contract/config/config.js';
+import { VERSION } from './contract/runtime/package-root.js';
+import { explanation, isOurMistake, openFilesAdvice } from './contract/runtime/start-error.js';
+import { HOST_ROUTES } from './serve/routing/host-routes.js';
+import { databasePlace, parseDatabaseUrl } from './storage/database/database-url.js';
 
 // Slow modules are imported on demand, so that signals are handled while they load.
 const [argument] = process.argv.slice(2);
@@ -25,13 +25,13 @@ else await runCommand(process.argv.slice(2));
 /** Serves as one of several processes. */
 async function work(): Promise<void> {
   const signals = takeSignals();
-  const { runWorker } = await import('./cluster/worker.js');
+  const { runWorker } = await import('./app/cluster/worker.js');
   runWorker(signals);
 }
 
 /** Runs a database command and exits. */
 async function runCommand(words: readonly string[]): Promise<void> {
-  const { commandOf } = await import('./app/commands.js');
+  const { commandOf } = await import('./app/wiring/commands.js');
   const command = commandOf(words);
   if (command === undefined) {
     console.error(`Unknown argument ${words.join(' ')}; see --help.`);
@@ -76,7 +76,7 @@ async function serve(): Promise<void> {
   const stopper = stopOnSignals(signals, serviceLog);
   for (const warning of startWarnings(config)) log.warn({}, warning);
   try {
-    const { checkStart } = await import('./app/start-checks.js');
+    const { checkStart } = await import('./app/wiring/start-checks.js');
     await checkStart(config);
     if (stopper.stopping) return;
     const app = isShared ? await primary(config, serviceLog) : await single(config, serviceLog);
@@ -111,13 +111,13 @@ function runningOf(app: App | Primary): Running {
 }
 
 async function single(config: Config, { log }: ServiceLog): Promise<App> {
-  const { createApp } = await import('./app/app.js');
+  const { createApp } = await import('./app/wiring/app.js');
   return createApp({ config, log });
 }
 
 /** Several processes. Exits with an error if they do not survive. */
 async function primary(config: Config, { log, flushed }: ServiceLog): Promise<Primary> {
-  const { createPrimary } = await import('./cluster/primary.js');
+  const { createPrimary } = await import('./app/cluster/primary.js');
   const created = createPrimary({
     config,
     log,

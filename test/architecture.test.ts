@@ -55,23 +55,69 @@ function importedBy(file: string): string[] {
 
 const imports = importsIn('src', ...PACKAGES.map((name) => path.join('packages', name, 'src')));
 const dashboardImports = importsIn(path.join('packages', 'dashboard', 'src'));
-const layers = listed(page.slice(page.indexOf('## Folders'), page.indexOf(RECORDED)));
+const rooms = page.slice(page.indexOf('## Districts and rooms'), page.indexOf(RECORDED));
+const layers = listed(rooms);
+/** Lines of the sources that a budget may be above them. */
+const SPARE_LINES = 300;
 
-/** The folder of a file as the page lists it; undefined for the entry point, which may import everything. */
+/** The room of a file as the page lists it; undefined for the entry point, which may import everything. */
 function layerOf(file: string): string | undefined {
   const [root, first = '', second = '', ...rest] = file.split(path.sep);
   if (root === 'packages') return `packages/${first}`;
   if (second === '') return undefined;
-  return first === 'transport' && rest.length > 0 ? `${first}/${second}` : first;
+  return rest.length === 0 ? first : `${first}/${second}`;
 }
 
-describe('the folders of the architecture page', () => {
-  it('are the folders of the sources', () => {
+describe('the districts of the architecture page', () => {
+  const districts = [...rooms.matchAll(/^### ([a-z]+): at most ([\d,]+) lines\n\n([^#]*?)\n\n- /gm)].map(
+    ([, name = '', budget = '', paragraph = '']) => ({
+      name,
+      budget: Number(budget.replaceAll(',', '')),
+      face: [...paragraph.matchAll(/`([^`]+\.ts)`/g)].map(([, file = '']) => path.join('src', file)),
+    }),
+  );
+  const linesOf = (file: string) => readFileSync(path.join(ROOT, file), 'utf8').split('\n').length - 1;
+  const folders = readdirSync(path.join(ROOT, 'src'), { withFileTypes: true });
+
+  it('are the folders of the sources, beside the entry point', () => {
+    const names = folders.filter((one) => one.isDirectory()).map(({ name }) => name);
+    expect(districts.map(({ name }) => name).sort()).toEqual(names.sort());
+    expect(folders.filter((one) => !one.isDirectory()).map(({ name }) => name)).toEqual(['main.ts']);
+  });
+
+  it('begin where the rooms of the one before end', () => {
+    const named = layers
+      .filter((layer) => !layer.startsWith('packages/'))
+      .map((layer) => layer.split('/')[0]);
+    expect(named.filter((name, index) => name !== named[index - 1])).toEqual(
+      districts.map(({ name }) => name),
+    );
+  });
+
+  it.each(districts)('$name has at most $budget lines, and not much less', ({ name, budget }) => {
+    const files = [...imports.keys()].filter((file) => file.startsWith(path.join('src', name) + path.sep));
+    const lines = files.reduce((sum, file) => sum + linesOf(file), 0);
+    expect(lines, `remove lines, or raise the budget of ${name} with a reason`).toBeLessThanOrEqual(budget);
+    expect(lines, `lower the budget of ${name}`).toBeGreaterThan(budget - SPARE_LINES);
+  });
+
+  it.each(districts)('$name names where to begin', ({ name, face }) => {
+    expect(face.length).toBeGreaterThan(2);
+    const own = path.join('src', name) + path.sep;
+    const isUsed = (file: string) =>
+      [...imports].some(([from, targets]) => !from.startsWith(own) && targets.includes(file));
+    const wrong = face.filter((file) => !file.startsWith(own) || (name !== 'app' && !isUsed(file)));
+    expect(wrong, 'files that are no part of it, or that no other district imports').toEqual([]);
+  });
+});
+
+describe('the rooms of the architecture page', () => {
+  it('are the folders of the districts', () => {
     const folders = new Set([...imports.keys()].map(layerOf).filter((layer) => layer !== undefined));
     expect([...folders].sort()).toEqual([...layers].sort());
   });
 
-  it('import folders above them in the list only', () => {
+  it('import rooms above them in the list only', () => {
     const wrong = [...imports].flatMap(([file, targets]) => {
       const layer = layerOf(file);
       if (layer === undefined) return [];
@@ -184,12 +230,12 @@ describe('the dashboard', () => {
   });
 });
 
-describe('transport', () => {
-  const files = [...imports.keys()].filter((file) => file.startsWith(path.join('src', 'transport')));
-  const wire = path.join('src', 'transport', 'wire');
+describe('serve', () => {
+  const files = [...imports.keys()].filter((file) => file.startsWith(path.join('src', 'serve')));
+  const wire = path.join('src', 'serve', 'wire');
 
   it('has framings that import wire and packages alone', () => {
-    const folder = path.join('src', 'transport', 'lane', 'framings');
+    const folder = path.join('src', 'serve', 'lane', 'framings');
     const framings = files.filter((file) => path.dirname(file) === folder);
     expect(framings.length).toBeGreaterThan(2);
     const wrong = framings.flatMap((file) =>
@@ -206,7 +252,9 @@ describe('transport', () => {
     // In texts and in regular expressions, where the slash is escaped; comments may name them.
     const named = /application\\?\/[^'"`]{0,3}(?:grpc|connect|proto|json|x-ndjson)/;
     const comment = /^\s*(?:\/\/|\/?\*)/;
-    const naming = files.filter((file) => {
+    // Adapters speak protocols of others.
+    const own = files.filter((file) => !file.startsWith(path.join('src', 'serve', 'adapters')));
+    const naming = own.filter((file) => {
       const lines = readFileSync(path.join(ROOT, file), 'utf8').split('\n');
       return lines.some((line) => !comment.test(line) && named.test(line));
     });

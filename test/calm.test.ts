@@ -37,14 +37,16 @@ const FORMS: Readonly<Record<string, Form>> = {
   'an upper bound of elapsed time': {
     instead: 'compare counts, ratios or time of the processor; speed belongs to bench/',
     pattern: /expect\((?:performance\.now|Date\.now)\(\) - \w+\)\.toBeLessThan/g,
-    allowed: { 'test/memory/redis-server.system.test.ts': 'minutes, where the opposite takes half an hour' },
+    allowed: {
+      'test/decide/memory/redis-server.system.test.ts': 'minutes, where the opposite takes half an hour',
+    },
   },
   'cases that are others in each run': {
-    instead: 'use test/support/property-seed.ts, or caseSeed of test/transport/wire/random.ts',
+    instead: 'use test/support/property-seed.ts, or caseSeed of test/serve/wire/random.ts',
     pattern: /\bMath\.random\(\)|\brandomInt\(/g,
     allowed: {
-      'test/transport/wire/random.ts': 'it is for long runs, which print their seed',
-      'test/last-known-good/read-database.test.ts': 'names of files that are not there yet',
+      'test/serve/wire/random.ts': 'it is for long runs, which print their seed',
+      'test/app/last-known-good/read-database.test.ts': 'names of files that are not there yet',
     },
   },
   'a number of all statements of a service': {

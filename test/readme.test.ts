@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { configurationTable } from '../src/app/cli.js';
-import { findUp } from '../src/process/package-root.js';
+import { configurationTable } from '../src/app/wiring/cli.js';
+import { findUp } from '../src/contract/runtime/package-root.js';
 
 it('docs/configuration.md has the table of variables that the code has', async () => {
   const file = findUp('docs/configuration.md');

@@ -53,11 +53,13 @@ describe('the system lane', () => {
   });
 
   it('runs a file after a change of it, of a module that it imports, or of its row, and no other one', () => {
-    const own = 'test/process/signals.system.test.ts';
+    const own = 'test/app/process/signals.system.test.ts';
     expect(triggered(own)).toEqual([own]);
-    expect(triggered('test/events/crash-runs.ts')).toEqual(['test/events/events-crash.system.test.ts']);
-    expect(triggered('src/process/signals.ts')).toContain(own);
-    expect(triggered('src/shadows/shadow-store.ts')).not.toContain(own);
+    expect(triggered('test/observe/events/crash-runs.ts')).toEqual([
+      'test/observe/events/events-crash.system.test.ts',
+    ]);
+    expect(triggered('src/app/process/signals.ts')).toContain(own);
+    expect(triggered('src/observe/shadows/shadow-store.ts')).not.toContain(own);
     expect(triggered('README.md')).toEqual([]);
   });
 

@@ -9,8 +9,8 @@ const GROUP = 20_000;
 const BARE_EVENTS = 400_000;
 
 /**
- * @import { ControlEvent } from '../../dist/src/events/store/event.js'
- * @import { EventTime } from '../../dist/src/events/store/event-time.js'
+ * @import { ControlEvent } from '../../dist/src/observe/events/store/event.js'
+ * @import { EventTime } from '../../dist/src/observe/events/store/event-time.js'
  */
 
 /** @type {readonly ControlEvent['action'][]} */
@@ -56,11 +56,11 @@ function eventOf(index, timestamp) {
  * @param {{ url: string, databaseUrl: string, count: number, nowMs: number }} options `url` has the name of the database
  */
 export async function fillClickHouse({ url, databaseUrl, count, nowMs }) {
-  const { openDatabase } = await import('../../dist/src/database/database.js');
+  const { openDatabase } = await import('../../dist/src/storage/database/database.js');
   const { createClickHouseEventStore } = await import(
-    '../../dist/src/events/clickhouse/clickhouse-event-store.js'
+    '../../dist/src/observe/events/clickhouse/clickhouse-event-store.js'
   );
-  const { utcTimeOfMs } = await import('../../dist/src/events/store/event-time.js');
+  const { utcTimeOfMs } = await import('../../dist/src/observe/events/store/event-time.js');
   const database = await openDatabase({ url: databaseUrl });
   const store = createClickHouseEventStore({ location: locationOf(url), database, now: Date.now });
   const stepMs = (DAYS * 86_400_000) / count;

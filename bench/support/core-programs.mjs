@@ -1,11 +1,11 @@
 /** The core as the service uses it: stored definitions, the library of compiled controls, linked programs. */
 import { randomUUID } from 'node:crypto';
-import { linkProgram } from '../../dist/src/core/program.js';
-import { createControlLibrary } from '../../dist/src/decisions/control-library.js';
-import { builtinEvaluators, createRegistry } from '../../dist/src/evaluators/load-evaluators.js';
+import { createControlLibrary } from '../../dist/src/decide/decisions/control-library.js';
+import { linkProgram } from '../../dist/src/kernel/core/program.js';
+import { builtinEvaluators, createRegistry } from '../../dist/src/kernel/evaluators/load-evaluators.js';
 
 /**
- * @import { ControlProgram, Detail, Step } from '../../dist/src/core/types.js'
+ * @import { ControlProgram, Detail, Step } from '../../dist/src/kernel/core/types.js'
  * @import { ListRule, RegexRule } from './core-steps.mjs'
  */
 

@@ -20,7 +20,7 @@ import pg from 'pg';
  * }} Raw
  */
 
-/** @import { Database } from '../../dist/src/database/database.js' */
+/** @import { Database } from '../../dist/src/storage/database/database.js' */
 
 export const AGENTS = 10;
 export const CONTROLS = 20;
@@ -118,10 +118,10 @@ const INDEXES = {
  */
 export async function fillEvents({ kind, url, count, nowMs }) {
   const { Prisma } = await import('../../dist/gen/prisma/sqlite/client.js');
-  const { openDatabase } = await import('../../dist/src/database/database.js');
-  const { advanceRollups } = await import('../../dist/src/events/sql/rollups.js');
-  const { OPEN_TABLE } = await import('../../dist/src/events/sql/segment-tables.js');
-  const { closeSegment, SEGMENT_POSITIONS } = await import('../../dist/src/events/sql/segments.js');
+  const { openDatabase } = await import('../../dist/src/storage/database/database.js');
+  const { advanceRollups } = await import('../../dist/src/observe/events/sql/rollups.js');
+  const { OPEN_TABLE } = await import('../../dist/src/observe/events/sql/segment-tables.js');
+  const { closeSegment, SEGMENT_POSITIONS } = await import('../../dist/src/observe/events/sql/segments.js');
   const database = await openDatabase({ url });
   const raw = await openRaw(kind, url);
   const nowS = Math.floor(nowMs / 1000);
@@ -158,7 +158,7 @@ export async function fillEvents({ kind, url, count, nowMs }) {
  * @param {Raw} raw
  */
 async function buildFilters(database, raw) {
-  const { createSqlEventStore } = await import('../../dist/src/events/sql/sql-event-store.js');
+  const { createSqlEventStore } = await import('../../dist/src/observe/events/sql/sql-event-store.js');
   const store = createSqlEventStore({ database, now: Date.now });
   store.start?.({ failed: (kind, _message, error) => console.warn(kind, error), told: () => {} });
   const missing = 'SELECT "number" FROM "event_segments" WHERE "filter" IS NULL';
@@ -171,8 +171,8 @@ async function buildFilters(database, raw) {
  * @param {string} url
  */
 export async function checkFill(url) {
-  const { openDatabase } = await import('../../dist/src/database/database.js');
-  const { rebuildRollups } = await import('../../dist/src/events/sql/rollup-rebuild.js');
+  const { openDatabase } = await import('../../dist/src/storage/database/database.js');
+  const { rebuildRollups } = await import('../../dist/src/observe/events/sql/rollup-rebuild.js');
   const database = await openDatabase({ url });
   try {
     const { hours, corrected } = await rebuildRollups({ database, now: () => Date.now() });

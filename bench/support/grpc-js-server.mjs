@@ -6,20 +6,20 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { ANONYMOUS } from '../../dist/src/contract/call/handler.js';
 import { DEFAULT_NAMESPACE } from '../../dist/src/contract/call/namespace.js';
-import { createEvaluationService } from '../../dist/src/decisions/evaluation-service.js';
-import { LoadedProgram } from '../../dist/src/decisions/loaded-program.js';
-import { createRandomIds } from '../../dist/src/decisions/random-id.js';
-import { createEvaluationCalls } from '../../dist/src/transport/evaluation/evaluation-calls.js';
-import { directCodec } from '../../dist/src/transport/wire/direct-codec.js';
+import { createEvaluationService } from '../../dist/src/decide/decisions/evaluation-service.js';
+import { LoadedProgram } from '../../dist/src/decide/decisions/loaded-program.js';
+import { createRandomIds } from '../../dist/src/decide/decisions/random-id.js';
+import { createEvaluationCalls } from '../../dist/src/serve/evaluation/evaluation-calls.js';
+import { directCodec } from '../../dist/src/serve/wire/direct-codec.js';
 import { announce } from './child-server.mjs';
 import { programOf as linkedProgramOf } from './core-programs.mjs';
 import { agentOf, CONTROLS, controlData } from './grpc-messages.mjs';
 
 /**
  * @import { MethodDefinition, ServerDuplexStream, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js'
- * @import { RevisedVerdict } from '../../dist/src/decisions/evaluation-service.js'
- * @import { RpcCaller } from '../../dist/src/transport/call/call-host.js'
- * @import { EvaluationFields, StreamFields, StreamReply } from '../../dist/src/transport/wire/evaluation-codec.js'
+ * @import { RevisedVerdict } from '../../dist/src/decide/decisions/evaluation-service.js'
+ * @import { RpcCaller } from '../../dist/src/serve/call/call-host.js'
+ * @import { EvaluationFields, StreamFields, StreamReply } from '../../dist/src/serve/wire/evaluation-codec.js'
  */
 
 const PREFIX_LENGTH = 5;

@@ -1,8 +1,8 @@
 /** The time of one check of `history` after more and more events of its key, in the process, without a store. */
-import { createHistoryEvaluator } from '../../dist/src/evaluators/memory/history.js';
-import { historyReducer } from '../../dist/src/evaluators/memory/history-reducer.js';
+import { createHistoryEvaluator } from '../../dist/src/kernel/evaluators/memory/history.js';
+import { historyReducer } from '../../dist/src/kernel/evaluators/memory/history-reducer.js';
 
-/** @import { RuleState } from '../../dist/src/core/memory.js' */
+/** @import { RuleState } from '../../dist/src/kernel/core/memory.js' */
 
 const WINDOW_US = 86_400_000_000;
 const START_US = 1_800_000_000_000_000;

@@ -1,6 +1,6 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { EvaluateRequestSchema } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { framed } from '../transport/lane/exchange.js';
+import { framed } from '../serve/lane/exchange.js';
 
 /** An agent with controls, and the keys that the service under attack is started with. */
 export const AGENT = 'attacked-agent-1';

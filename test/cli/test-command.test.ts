@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { inPackage } from '../../src/process/package-root.js';
+import { inPackage } from '../../src/contract/runtime/package-root.js';
 import { folderWith, runCli } from '../support/cli.js';
 
 const CONTROL = `kind: Control

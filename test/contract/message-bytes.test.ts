@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { type AgentControl, AgentControlSchema } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { type JsonObject, type JsonValue, stringifyJson } from '../../packages/exact-json/src/index.js';
 import { maxMessageBytes } from '../../src/contract/call/message-bytes.js';
-import { messageMapper } from '../../src/transport/connect/message-mapper.js';
-import { replyShape } from '../../src/transport/descriptors/reply-shape.js';
-import { Random } from '../transport/wire/random.js';
+import { messageMapper } from '../../src/serve/connect/message-mapper.js';
+import { replyShape } from '../../src/serve/descriptors/reply-shape.js';
+import { Random } from '../serve/wire/random.js';
 
 const { fromPlain } = messageMapper(AgentControlSchema);
 const printed = replyShape(AgentControlSchema, true);

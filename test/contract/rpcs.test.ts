@@ -6,7 +6,7 @@ import { KeyService } from '../../gen/proto/enforcement/v1/key_service_pb.js';
 import { NamespaceService } from '../../gen/proto/enforcement/v1/namespace_service_pb.js';
 import { Access, AgentScope } from '../../gen/proto/enforcement/v1/options_pb.js';
 import { roleNamed } from '../../src/contract/call/scopes.js';
-import { type RpcMethod, rpcMethods } from '../../src/transport/descriptors/rpc-methods.js';
+import { type RpcMethod, rpcMethods } from '../../src/serve/descriptors/rpc-methods.js';
 import { ADAPTER_SERVICES, SERVICES } from '../support/protocol-clients.js';
 import { DECISIONS_FILE } from '../support/rpc-decisions.js';
 

@@ -43,17 +43,17 @@ message CountPoliciesResponse {
 `,
     },
     {
-      file: 'src/policies/policy-schemas.ts',
+      file: 'src/manage/policies/policy-schemas.ts',
       below: 'export const policySchemas = {\n',
       text: '  countPolicies: z.object({ name: nullable(text()) }),\n',
     },
     {
-      file: 'src/policies/policy-handlers.ts',
+      file: 'src/manage/policies/policy-handlers.ts',
       below: '  return {\n',
       text: '    countPolicies: handler(schemas.countPolicies, ({ name }, context) => policies.count(context, name || null)),\n',
     },
     {
-      file: 'src/policies/policy-service.ts',
+      file: 'src/manage/policies/policy-service.ts',
       below: '  return {\n',
       text: `    async count(context: CallContext, nameContains: string | null) {
       const filters = { cursor: null, limit: 1, nameContains };
@@ -79,27 +79,27 @@ const METRIC: SampleChange = {
   maxFiles: 4,
   additions: [
     {
-      file: 'src/events/observability-meter.ts',
+      file: 'src/observe/events/observability-meter.ts',
       below: 'export interface ObservabilityMeter {\n',
       text: '  /** Transactions that stored events. */\n  commits: number;\n',
     },
     {
-      file: 'src/events/observability-meter.ts',
+      file: 'src/observe/events/observability-meter.ts',
       below: '    buffered: () => 0,\n',
       text: '    commits: 0,\n',
     },
     {
-      file: 'src/operations/event-metrics.ts',
+      file: 'src/app/operations/event-metrics.ts',
       below: '  const { gauge, counter } = createMetricKinds(prefix, registers);\n',
       text: "  counter('event_commits_total', 'Transactions that stored events.', () => meter.commits);\n",
     },
     {
-      file: 'src/events/event-ingest.ts',
+      file: 'src/observe/events/event-ingest.ts',
       below: '      meter.committed((performance.now() - startMs) / 1000);\n',
       text: '      meter.commits += 1;\n',
     },
     {
-      file: 'test/operations/metrics.test.ts',
+      file: 'test/app/operations/metrics.test.ts',
       text: `
 it('transactions that store events are counted', async () => {
   const service = await testService();
@@ -121,22 +121,22 @@ const SETTING: SampleChange = {
   maxFiles: 3,
   additions: [
     {
-      file: 'src/config/listener-settings.ts',
+      file: 'src/contract/config/listener-settings.ts',
       below: 'export const LISTENER = {\n',
       text: "  sample: setting('SERVICE_SAMPLE', false, BOOLEAN).help('Whether the service warns of a sample.'),\n",
     },
     {
-      file: 'src/app/start-warnings.ts',
+      file: 'src/app/wiring/start-warnings.ts',
       below: 'export function startWarnings({\n',
       text: '  sample,\n',
     },
     {
-      file: 'src/app/start-warnings.ts',
+      file: 'src/app/wiring/start-warnings.ts',
       below: "  if (duplicateMembers === 'last') warnings.push(LAST_COUNTS);\n",
       text: "  if (sample) warnings.push('this is a sample');\n",
     },
     {
-      file: 'test/config/settings.golden.txt',
+      file: 'test/contract/config/settings.golden.txt',
       below: '',
       text: "SERVICE_SAMPLE = false | true or false | sample false | 'true' → true | 'false' → false\n",
     },
@@ -148,12 +148,12 @@ const OPTION: SampleChange = {
   maxFiles: 4,
   additions: [
     {
-      file: 'src/evaluators/list/list.ts',
+      file: 'src/kernel/evaluators/list/list.ts',
       below: '    normalize: normalization(),\n',
       text: "    is_off: withDefault(boolean(), false).meta({ description: 'Whether nothing matches.' }),\n",
     },
     {
-      file: 'src/evaluators/list/list.ts',
+      file: 'src/kernel/evaluators/list/list.ts',
       below: '  compile(config): CompiledEvaluator {\n',
       text: `    if (configSchema.parse(config).is_off) {
       return { evaluate: (data) => notChecked('The list is off', itemsOf(data).length) };
@@ -161,7 +161,7 @@ const OPTION: SampleChange = {
 `,
     },
     {
-      file: 'test/evaluators/list.test.ts',
+      file: 'test/kernel/evaluators/list.test.ts',
       text: `
 it('a list that is off never matches', () => {
   expect(evaluate({ values: ['a'] }, 'a')).toMatchObject({ matched: true });

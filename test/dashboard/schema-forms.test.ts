@@ -27,7 +27,7 @@ import {
   itemsOfLines,
   linesOf,
 } from '../../packages/dashboard/src/schema-form/list-lines.js';
-import { builtinEvaluators } from '../../src/evaluators/load-evaluators.js';
+import { builtinEvaluators } from '../../src/kernel/evaluators/load-evaluators.js';
 
 const formAlone = (schema: JsonObject): Form => formOf(schema, schema);
 const objectForm = (schema: JsonObject): ObjectForm => {

@@ -4,7 +4,7 @@ import {
   knownPaths,
   pathProblem,
 } from '../../packages/dashboard/src/selector/selector-paths.js';
-import { isSelectorPath } from '../../src/core/selector.js';
+import { isSelectorPath } from '../../src/kernel/core/selector.js';
 
 const steps = [
   {

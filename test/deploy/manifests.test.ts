@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readConfig } from '../../src/config/config.js';
-import { SETTINGS } from '../../src/config/settings.js';
-import { VERSION } from '../../src/process/package-root.js';
+import { readConfig } from '../../src/contract/config/config.js';
+import { SETTINGS } from '../../src/contract/config/settings.js';
+import { VERSION } from '../../src/contract/runtime/package-root.js';
 import { testService } from '../support/service-suite.js';
 import {
   build,

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openSqliteConnection } from '../../src/database/sqlite-connection.js';
+import { openSqliteConnection } from '../../src/storage/database/sqlite-connection.js';
 import { restClient } from '../support/http.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';

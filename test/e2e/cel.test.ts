@@ -2,9 +2,9 @@ import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { beforeAll, expect, it } from 'vitest';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
+import { FILLER, startedThread } from '../serve/heavy-steps/heavy-steps.support.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { describeService, describeServiceOnSqlite } from '../support/service-suite.js';
-import { FILLER, startedThread } from '../transport/heavy-steps/heavy-steps.support.js';
 
 const CONTROLS = '/api/v1/controls';
 const INSPECT = '/api/v1/controls/inspect-expression';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { KEPT_REVISIONS, PRUNING_INTERVAL } from '../../src/database/change-log.js';
+import { KEPT_REVISIONS, PRUNING_INTERVAL } from '../../src/storage/database/change-log.js';
 import { describeAboveStores } from '../support/databases.js';
 import { type RestReply, restClient } from '../support/http.js';
 import { rpcTransport } from '../support/rpc-transports.js';

@@ -3,7 +3,7 @@ import { createClient } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { findUp } from '../../src/process/package-root.js';
+import { findUp } from '../../src/contract/runtime/package-root.js';
 import { restClient } from '../support/http.js';
 import { parseMetrics, type Sample } from '../support/prometheus.js';
 import { rpcTransport } from '../support/rpc-transports.js';

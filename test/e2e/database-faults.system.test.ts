@@ -3,7 +3,7 @@ import {
   beginWriting,
   openSqliteConnection,
   type SqliteConnection,
-} from '../../src/database/sqlite-connection.js';
+} from '../../src/storage/database/sqlite-connection.js';
 import { createTestDatabase, runOn, type TestDatabase } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';

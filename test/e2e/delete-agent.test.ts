@@ -1,8 +1,8 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { describe, expect, it } from 'vitest';
-import { createAgentUseStore } from '../../src/agents/agent-use-store.js';
 import { DEFAULT_NAMESPACE } from '../../src/contract/call/namespace.js';
-import { openDatabase } from '../../src/database/database.js';
+import { createAgentUseStore } from '../../src/decide/agent-state/agent-use-store.js';
+import { openDatabase } from '../../src/storage/database/database.js';
 import { DATABASE_KINDS } from '../support/databases.js';
 import { type RestClient, type RestReply, restClient } from '../support/http.js';
 import { openedInTest } from '../support/opened.js';

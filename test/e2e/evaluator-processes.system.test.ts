@@ -5,7 +5,7 @@ import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { compiled, type ServiceProcess, signalGroup, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
 
-const UNRULY = path.resolve(import.meta.dirname, '../evaluators/custom/modules/unruly.mjs');
+const UNRULY = path.resolve(import.meta.dirname, '../kernel/evaluators/custom/modules/unruly.mjs');
 
 describe('a service with a custom evaluator', () => {
   let service: ServiceProcess;

@@ -10,7 +10,7 @@ import { event, eventRoutes } from './events.support.js';
 
 /** A thread that reads a message with this text ends. */
 const DEADLY = 'the thread ends here';
-const MORTAL = new URL('../transport/event-reading/mortal-reader.mjs', import.meta.url);
+const MORTAL = new URL('../serve/event-reading/mortal-reader.mjs', import.meta.url);
 /** Events of a message that a thread reads. */
 const MANY = 100;
 

@@ -315,7 +315,7 @@ describeService('events', ({ service }) => {
     ]);
   });
 
-  // Events for ClickHouse wait in a spool then: test/events/spool.
+  // Events for ClickHouse wait in a spool then: test/observe/events/spool.
   itOnDatabases(
     'are refused with 503 while their table is missing, and stored when they are sent again',
     async () => {

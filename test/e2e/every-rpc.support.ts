@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { vi } from 'vitest';
-import { ADAPTER_NAMES } from '../../src/contract/adapter-names.js';
+import { ADAPTER_NAMES } from '../../src/contract/config/adapter-names.js';
 import { type Refusal, type Refused, refusalOf } from '../support/refusals.js';
 import type { Json } from '../support/wire-shape.js';
 

@@ -1,7 +1,7 @@
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { beforeAll, expect, it } from 'vitest';
 import { ConfigurationService } from '../../gen/proto/enforcement/v1/configuration_service_pb.js';
-import { applier, type Document, documentsOf } from '../configuration/documents.support.js';
+import { applier, type Document, documentsOf } from '../manage/configuration/documents.support.js';
 import { describeAboveStores } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';

@@ -11,7 +11,7 @@ import { ObservabilityService } from '../../gen/proto/enforcement/v1/observabili
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { ServerService } from '../../gen/proto/enforcement/v1/server_service_pb.js';
 import { TemplateService } from '../../gen/proto/enforcement/v1/template_service_pb.js';
-import { type RpcMethod, rpcMethods } from '../../src/transport/descriptors/rpc-methods.js';
+import { type RpcMethod, rpcMethods } from '../../src/serve/descriptors/rpc-methods.js';
 import { restClient } from '../support/http.js';
 import { createKeysFile } from '../support/keys-file.js';
 import { repliesOver, repliesOverRest } from '../support/named-requests.js';

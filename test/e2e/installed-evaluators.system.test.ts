@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { json, type ModelServer, openModel, silent } from '../evaluators/vendor-model/model-server.js';
-import { type ProblemsReply, problemsOf } from '../problems/problems.support.js';
+import { json, type ModelServer, openModel, silent } from '../kernel/evaluators/vendor-model/model-server.js';
+import { type ProblemsReply, problemsOf } from '../observe/problems/problems.support.js';
 import { type RestClient, type RestReply, restClient } from '../support/http.js';
 import { metric, parseMetrics, type Sample } from '../support/prometheus.js';
 import { evaluate, seeder } from '../support/seed.js';
@@ -9,7 +9,7 @@ import { startService, type TestService } from '../support/service.js';
 import { testService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 
-const MODULES = path.resolve(import.meta.dirname, '../evaluators/custom/modules');
+const MODULES = path.resolve(import.meta.dirname, '../kernel/evaluators/custom/modules');
 const TOXIC = { metric: 'input_toxicity', operator: 'gt', target_value: 0.5 };
 const P = 'control_enforcement_server_evaluator';
 

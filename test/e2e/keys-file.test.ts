@@ -15,8 +15,8 @@ import {
   EvaluationService,
 } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { createApp } from '../../src/app/app.js';
-import { readConfig } from '../../src/config/config.js';
+import { createApp } from '../../src/app/wiring/app.js';
+import { readConfig } from '../../src/contract/config/config.js';
 import { logIn, sendJson } from '../support/browser.js';
 import { createKeysFile, type KeyEntry, type TestKeysFile } from '../support/keys-file.js';
 import { lanes } from '../support/lanes.js';

@@ -7,8 +7,8 @@ import {
   type EvaluateResponse,
   EvaluationService,
 } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { nodeFileSystem } from '../../src/last-known-good/file-system.js';
-import { StateFile } from '../../src/last-known-good/state-file.js';
+import { nodeFileSystem } from '../../src/app/last-known-good/file-system.js';
+import { StateFile } from '../../src/app/last-known-good/state-file.js';
 import { createTestDatabase, type DatabaseKind } from '../support/databases.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';

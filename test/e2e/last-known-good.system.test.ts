@@ -6,10 +6,10 @@ import {
   HealthCheckResponse_ServingStatus as Status,
 } from '../../gen/proto/grpc/health/v1/health_pb.js';
 import { type PostgresServer, startPostgresServer } from '../../scripts/postgres-server.mjs';
-import { parseDatabaseUrl } from '../../src/database/database-url.js';
-import { inspectDatabase } from '../../src/database/inspect-database.js';
-import { workersOf } from '../cluster/support/workers.js';
-import { problemsOf } from '../problems/problems.support.js';
+import { parseDatabaseUrl } from '../../src/storage/database/database-url.js';
+import { inspectDatabase } from '../../src/storage/database/inspect-database.js';
+import { workersOf } from '../app/cluster/support/workers.js';
+import { problemsOf } from '../observe/problems/problems.support.js';
 import { DATABASE_KINDS } from '../support/databases.js';
 import { type RestClient, type RestReply, restClient } from '../support/http.js';
 import { openedInTest } from '../support/opened.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADAPTER_NAMES } from '../../src/contract/adapter-names.js';
+import { ADAPTER_NAMES } from '../../src/contract/config/adapter-names.js';
 import { createKeysFile, type TestKeysFile } from '../support/keys-file.js';
 import { methodNamed, PROTOCOLS, SERVICES } from '../support/protocol-clients.js';
 import { decisionOf } from '../support/rpc-decisions.js';

@@ -4,12 +4,12 @@ import { Metadata } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { receivedUntilClose } from '../serve/listener/support/events.js';
 import { rawGrpcCall } from '../support/grpc-js-client.js';
 import { restClient } from '../support/http.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, seeder } from '../support/seed.js';
 import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
-import { receivedUntilClose } from '../transport/listener/support/events.js';
 
 const AGENT = 'secretive-agent';
 const RPC = 'enforcement.v1.EvaluationService/Evaluate';

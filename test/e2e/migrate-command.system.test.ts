@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openDatabase } from '../../src/database/database.js';
-import { parseDatabaseUrl } from '../../src/database/database-url.js';
-import { migrate } from '../../src/database/migrate.js';
-import { readMigrations } from '../../src/database/migration-files.js';
+import { openDatabase } from '../../src/storage/database/database.js';
+import { parseDatabaseUrl } from '../../src/storage/database/database-url.js';
+import { migrate } from '../../src/storage/database/migrate.js';
+import { readMigrations } from '../../src/storage/database/migration-files.js';
 import { createTestDatabase, describeOnEachEmptyDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { openedInSuite } from '../support/opened.js';

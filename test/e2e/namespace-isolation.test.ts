@@ -1,7 +1,7 @@
 import { type CallOptions, ConnectError, createClient } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { type RpcMethod, rpcMethods } from '../../src/transport/descriptors/rpc-methods.js';
+import { type RpcMethod, rpcMethods } from '../../src/serve/descriptors/rpc-methods.js';
 import { type DatabaseKind, describeAboveStores } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { createKeysFile } from '../support/keys-file.js';

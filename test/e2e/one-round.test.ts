@@ -5,7 +5,7 @@ import {
   CreateControlRequestSchema,
 } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { BadRequestSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
-import { messageMapper } from '../../src/transport/connect/message-mapper.js';
+import { messageMapper } from '../../src/serve/connect/message-mapper.js';
 import { exchange } from '../support/http.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, seeder } from '../support/seed.js';

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import { openDatabase } from '../../src/database/database.js';
+import { openDatabase } from '../../src/storage/database/database.js';
 import { problem } from '../support/refusals.js';
 import { denyWord, evaluate } from '../support/seed.js';
 import { describeService, suiteService } from '../support/service-suite.js';

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { FellBehindReason } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { openDatabase } from '../../src/database/database.js';
-import { createEventTail } from '../../src/events/sql/event-tail.js';
+import { createEventTail } from '../../src/observe/events/sql/event-tail.js';
+import { openDatabase } from '../../src/storage/database/database.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { type RestReply, restClient } from '../support/http.js';
 import { rpcTransport } from '../support/rpc-transports.js';

@@ -10,8 +10,8 @@ import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js
 import { AuthService } from '../../gen/proto/enforcement/v1/auth_service_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { ErrorInfoSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
-import type { TokenClaims } from '../../src/runtime-tokens/token-claims.js';
-import { createTokenCodec } from '../../src/runtime-tokens/token-codec.js';
+import type { TokenClaims } from '../../src/serve/runtime-tokens/token-claims.js';
+import { createTokenCodec } from '../../src/serve/runtime-tokens/token-codec.js';
 import { describeAboveStores } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { createKeysFile } from '../support/keys-file.js';

@@ -7,8 +7,8 @@ import {
   StorageState,
 } from '../../gen/proto/enforcement/v1/server_service_pb.js';
 import { type PostgresServer, startPostgresServer } from '../../scripts/postgres-server.mjs';
-import { fingerprintOf } from '../../src/transport/auth/known-key.js';
-import { problemsOf } from '../problems/problems.support.js';
+import { fingerprintOf } from '../../src/serve/auth/known-key.js';
+import { problemsOf } from '../observe/problems/problems.support.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseStoredJson } from '../../packages/exact-json/src/index.js';
-import { createAgentControlStore } from '../../src/controls/agent-control-store.js';
-import type { Verdict } from '../../src/core/types.js';
-import { type Database, openDatabase } from '../../src/database/database.js';
-import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
-import { compileProgram } from '../core/compile-program.js';
+import { createAgentControlStore } from '../../src/decide/agent-state/agent-control-store.js';
+import type { Verdict } from '../../src/kernel/core/types.js';
+import { builtinEvaluators, createRegistry } from '../../src/kernel/evaluators/load-evaluators.js';
+import { type Database, openDatabase } from '../../src/storage/database/database.js';
+import { compileProgram } from '../kernel/core/compile-program.js';
 import { generatedCases } from '../support/generated-cases.js';
 import { type RestClient, restClient, untilServed } from '../support/http.js';
 import { scoped } from '../support/scoped.js';

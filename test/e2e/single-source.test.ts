@@ -9,10 +9,10 @@ import { type AnyHandler, collectHandler, handler, streamHandler } from '../../s
 import { ServiceError } from '../../src/contract/errors/service-error.js';
 import { freeObject, list, nullable, oneOf, text } from '../../src/contract/input/fields.js';
 import { integer } from '../../src/contract/input/numbers.js';
-import { createCredentialReader } from '../../src/transport/auth/request-credentials.js';
-import { foreignOriginCheck } from '../../src/transport/auth/request-origin.js';
-import { registerConnect } from '../../src/transport/connect/connect-plugin.js';
-import { createStreamNames } from '../../src/transport/routing/open-streams.js';
+import { createCredentialReader } from '../../src/serve/auth/request-credentials.js';
+import { foreignOriginCheck } from '../../src/serve/auth/request-origin.js';
+import { registerConnect } from '../../src/serve/connect/connect-plugin.js';
+import { createStreamNames } from '../../src/serve/routing/open-streams.js';
 import { NO_FAILURES } from '../support/failures.js';
 import { grpcJsClient, rawGrpcCall } from '../support/grpc-js-client.js';
 import { startHost, type TestHost } from '../support/host.js';

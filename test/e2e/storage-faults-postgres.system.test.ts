@@ -7,7 +7,7 @@ import {
   HealthCheckResponse_ServingStatus as Status,
 } from '../../gen/proto/grpc/health/v1/health_pb.js';
 import { type PostgresServer, startPostgresServer } from '../../scripts/postgres-server.mjs';
-import { openDatabase } from '../../src/database/database.js';
+import { openDatabase } from '../../src/storage/database/database.js';
 import { createTestDatabase, runOn, type TestDatabase } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';

@@ -8,8 +8,8 @@ import {
   Health,
   HealthCheckResponse_ServingStatus as Status,
 } from '../../gen/proto/grpc/health/v1/health_pb.js';
-import { openSqliteConnection, type SqliteConnection } from '../../src/database/sqlite-connection.js';
-import { problemsOf } from '../problems/problems.support.js';
+import { openSqliteConnection, type SqliteConnection } from '../../src/storage/database/sqlite-connection.js';
+import { problemsOf } from '../observe/problems/problems.support.js';
 import { makeReadOnly, mountSmallDisk, quickFolder } from '../support/faulty-disks.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
@@ -327,7 +327,7 @@ describe('a SQLite database that goes wrong while it is written', () => {
       const disk = await mountSmallDisk(4);
       if (disk === null) {
         console.log(
-          'no file system can be mounted: only test/database/failures.test.ts fills a database here',
+          'no file system can be mounted: only test/storage/database/failures.test.ts fills a database here',
         );
       }
       const folder = disk?.folder ?? (await quickFolder(PREFIX));

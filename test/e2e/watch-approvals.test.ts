@@ -7,7 +7,7 @@ import {
   WatchApprovalsResponseSchema,
 } from '../../gen/proto/enforcement/v1/approval_service_pb.js';
 import { ErrorInfoSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
-import { ApprovalFeed, ApprovalWatcher } from '../../src/approvals/approval-feed.js';
+import { ApprovalFeed, ApprovalWatcher } from '../../src/decide/approvals/approval-feed.js';
 import { describeAboveStores } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { createKeysFile } from '../support/keys-file.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { caseSeed } from '../serve/wire/random.js';
 import { DATABASE_KINDS } from '../support/databases.js';
-import { caseSeed } from '../transport/wire/random.js';
 import { checkFleet } from './check-fleet.js';
 
 /** What there is time for at every change; test/long has the rest. */

@@ -1,4 +1,4 @@
-import { workerOf } from '../cluster/support/workers.js';
+import { workerOf } from '../app/cluster/support/workers.js';
 import { openRestConnection, type RestClient, type RestConnection } from '../support/http.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import { until } from '../support/until.js';

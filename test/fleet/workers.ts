@@ -1,5 +1,5 @@
-import { openSqliteConnection } from '../../src/database/sqlite-connection.js';
-import { killIfThere, workersOf } from '../cluster/support/workers.js';
+import { openSqliteConnection } from '../../src/storage/database/sqlite-connection.js';
+import { killIfThere, workersOf } from '../app/cluster/support/workers.js';
 import { createTestDatabase } from '../support/databases.js';
 import { compiled, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';

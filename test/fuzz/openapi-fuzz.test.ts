@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
+import { caseSeed } from '../serve/wire/random.js';
 import { describeAboveStores } from '../support/databases.js';
 import { errorLines } from '../support/error-lines.js';
 import { testService } from '../support/service-suite.js';
-import { caseSeed } from '../transport/wire/random.js';
 import { fuzzOpenApi } from './openapi-fuzz.js';
 
 /** `npm run verify:long -- openapi-fuzz` sends 20,000. */

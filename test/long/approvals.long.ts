@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApprovalFleet, startApprovalFleet } from '../approvals/fleet.js';
-import { decideAtRandom } from '../approvals/schedules.js';
+import { type ApprovalFleet, startApprovalFleet } from '../decide/approvals/fleet.js';
+import { decideAtRandom } from '../decide/approvals/schedules.js';
 import { DATABASE_KINDS } from '../support/databases.js';
 
 /** VERIFY_SCHEDULES: how many random schedules run on each database. */

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { killRuns } from '../audit/kill-runs.js';
+import { killRuns } from '../observe/audit/kill-runs.js';
+import { fuzzSeed } from '../serve/wire/random.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { compiled } from '../support/service-process.js';
-import { fuzzSeed } from '../transport/wire/random.js';
 
 const KILLS = 100;
 const LIMIT_MS = 1_800_000;

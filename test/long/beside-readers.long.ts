@@ -6,15 +6,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type DescMessage, type DescMethod, toJsonString } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
-import { messageMapper } from '../../src/transport/connect/message-mapper.js';
-import { rpcMethods } from '../../src/transport/descriptors/rpc-methods.js';
+import { messageMapper } from '../../src/serve/connect/message-mapper.js';
+import { rpcMethods } from '../../src/serve/descriptors/rpc-methods.js';
 import { STEPS } from '../e2e/every-rpc.steps.js';
 import { ADMIN_KEY, READER_KEY, TOKEN_SETTINGS } from '../e2e/every-rpc.support.js';
+import { envelope, plainEvent } from '../serve/event-reading/messages.support.js';
 import { restClient } from '../support/http.js';
 import { methodNamed } from '../support/protocol-clients.js';
 import { seeder } from '../support/seed.js';
 import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
-import { envelope, plainEvent } from '../transport/event-reading/messages.support.js';
 
 const SECONDS = Number(process.env.VERIFY_SECONDS ?? 3);
 /** Only calls with this in their names. */

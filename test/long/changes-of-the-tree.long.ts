@@ -12,20 +12,20 @@ const GENERATED =
 /** The tests that derive from descriptors, steps and tables, or that a sample change has added. */
 const FILES = [
   'test/contract/rpcs.test.ts',
-  'test/transport/auth',
-  'test/transport/connect/handlers-and-messages.test.ts',
-  'test/transport/openapi/examples.test.ts',
-  'test/transport/openapi/committed-document.test.ts',
-  'test/transport/openapi/api-table.test.ts',
+  'test/serve/auth',
+  'test/serve/connect/handlers-and-messages.test.ts',
+  'test/serve/openapi/examples.test.ts',
+  'test/serve/openapi/committed-document.test.ts',
+  'test/serve/openapi/api-table.test.ts',
   'test/e2e/every-rpc.test.ts',
   'test/e2e/limited-key.test.ts',
   'test/e2e/service-config.system.test.ts',
-  'test/audit/every-mutation.test.ts',
+  'test/observe/audit/every-mutation.test.ts',
   'test/e2e/unknown-members.test.ts',
-  'test/operations/metrics.test.ts',
-  'test/config/settings.test.ts',
+  'test/app/operations/metrics.test.ts',
+  'test/contract/config/settings.test.ts',
   'test/readme.test.ts',
-  'test/evaluators/list.test.ts',
+  'test/kernel/evaluators/list.test.ts',
 ];
 /** Patterns of names of tests, each with how many of them there have to be: other tests of these files are not of the changes. */
 const TESTS: readonly (readonly [name: string, atLeast: number])[] = [

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { compareRandomDecoding } from '../transport/wire/decode-cases.js';
-import { compareRandomEncoding } from '../transport/wire/encode-cases.js';
-import { fuzzSeed, Random } from '../transport/wire/random.js';
+import { compareRandomDecoding } from '../serve/wire/decode-cases.js';
+import { compareRandomEncoding } from '../serve/wire/encode-cases.js';
+import { fuzzSeed, Random } from '../serve/wire/random.js';
 
 const MESSAGES = 300_000;
 const REPLIES = 100_000;

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { applyKillRuns } from '../configuration/kill-runs.js';
-import { checkSetLaws } from '../configuration/set-laws.js';
+import { applyKillRuns } from '../manage/configuration/kill-runs.js';
+import { checkSetLaws } from '../manage/configuration/set-laws.js';
+import { fuzzSeed } from '../serve/wire/random.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { compiled } from '../support/service-process.js';
 import { suiteService } from '../support/service-suite.js';
-import { fuzzSeed } from '../transport/wire/random.js';
 
 const KILLS = 200;
 const CASES = 500;

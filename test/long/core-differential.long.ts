@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { compareWithReference } from '../core/reference/compare.js';
+import { compareWithReference } from '../kernel/core/reference/compare.js';
 
 const PAIRS = 50_000;
 

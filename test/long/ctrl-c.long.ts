@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { CLEAN_END, MOMENTS, type Moment, stopGroup } from '../cluster/support/group-stop.js';
+import { CLEAN_END, MOMENTS, type Moment, stopGroup } from '../app/cluster/support/group-stop.js';
+import { fuzzSeed, Random } from '../serve/wire/random.js';
 import { compiled } from '../support/service-process.js';
-import { fuzzSeed, Random } from '../transport/wire/random.js';
 
 const ROUNDS = Number(process.env.CTRL_C_ROUNDS ?? 100);
 /** Longest time after the moment, in milliseconds: about what a worker takes to start. */

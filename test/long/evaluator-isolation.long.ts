@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { json, openModel } from '../evaluators/vendor-model/model-server.js';
+import { json, openModel } from '../kernel/evaluators/vendor-model/model-server.js';
 import { restClient } from '../support/http.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { compiled, spawnService } from '../support/service-process.js';
@@ -15,7 +15,7 @@ const CLIENTS = 4;
 const PACE_MS = 5;
 const STUCK_STEPS = 20;
 
-const UNRULY = path.resolve(import.meta.dirname, '../evaluators/custom/modules/unruly.mjs');
+const UNRULY = path.resolve(import.meta.dirname, '../kernel/evaluators/custom/modules/unruly.mjs');
 
 it(`an agent with a slow model and an endless loop costs another agent little, for ${SECONDS} s`, {
   timeout: SECONDS * 1000 + MARGIN_MS,

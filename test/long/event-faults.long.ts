@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { faultRuns, NOTHING_WRONG } from '../events/fault-runs.js';
-import { FAULTABLE_STORES } from '../events/faultable-stores.js';
+import { faultRuns, NOTHING_WRONG } from '../observe/events/fault-runs.js';
+import { FAULTABLE_STORES } from '../observe/events/faultable-stores.js';
+import { fuzzSeed, Random } from '../serve/wire/random.js';
 import { compiled } from '../support/service-process.js';
-import { fuzzSeed, Random } from '../transport/wire/random.js';
 
 /** Of the service, and of the storage if it has a server. */
 const KILLS = Number(process.env.VERIFY_KILLS ?? 50);

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { crashRuns, NOTHING_WRONG } from '../events/crash-runs.js';
+import { crashRuns, NOTHING_WRONG } from '../observe/events/crash-runs.js';
+import { fuzzSeed } from '../serve/wire/random.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { compiled } from '../support/service-process.js';
-import { fuzzSeed } from '../transport/wire/random.js';
 
 const KILLS = 50;
 const LIMIT_MS = 3_600_000;

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { NOTHING_WRONG, upgradeRun } from '../events/upgrade-runs.js';
+import { NOTHING_WRONG, upgradeRun } from '../observe/events/upgrade-runs.js';
+import { fuzzSeed, Random } from '../serve/wire/random.js';
 import { describeOnEachEmptyDatabase } from '../support/databases.js';
 import { compiled } from '../support/service-process.js';
-import { fuzzSeed, Random } from '../transport/wire/random.js';
 
 const EVENTS = Number(process.env.VERIFY_EVENTS ?? 1_000_000);
 /** How long events and evaluations come in after the service has started. */

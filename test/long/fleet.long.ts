@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkFleet } from '../fleet/check-fleet.js';
+import { fuzzSeed } from '../serve/wire/random.js';
 import { DATABASE_KINDS } from '../support/databases.js';
-import { fuzzSeed } from '../transport/wire/random.js';
 
 /** Sequences on each database; VERIFY_SEQUENCES sets another number. */
 const SEQUENCES = Number(process.env.VERIFY_SEQUENCES ?? '2000');

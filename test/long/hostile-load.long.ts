@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
+import { startHostileLoad } from '../serve/http/hostile-load.js';
 import { restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { compiled, spawnService } from '../support/service-process.js';
-import { startHostileLoad } from '../transport/http/hostile-load.js';
 
 const AGENT = 'laned-agent-1';
 const IDLE_STREAMS = 10_000;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { killRuns, NOTHING_WRONG } from '../app/last-known-good/kill-runs.js';
 import { removableDatabase } from '../e2e/last-known-good.support.js';
-import { killRuns, NOTHING_WRONG } from '../last-known-good/kill-runs.js';
+import { fuzzSeed } from '../serve/wire/random.js';
 import { DATABASE_KINDS } from '../support/databases.js';
 import { compiled } from '../support/service-process.js';
-import { fuzzSeed } from '../transport/wire/random.js';
 
 const KILLS = 100;
 const LIMIT_MS = 3_600_000;

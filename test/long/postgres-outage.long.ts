@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { NOTHING_LOST, outageRuns } from '../database/outage-runs.js';
+import { fuzzSeed } from '../serve/wire/random.js';
+import { NOTHING_LOST, outageRuns } from '../storage/database/outage-runs.js';
 import { compiled } from '../support/service-process.js';
-import { fuzzSeed } from '../transport/wire/random.js';
 
 /** Of each kind: immediate stops, and fast restarts. */
 const OUTAGES = Number(process.env.VERIFY_OUTAGES ?? 50);

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Fleet, NOTHING_LOST, startFleet } from '../app/operations/rolling-fleet.js';
 import { event } from '../e2e/events.support.js';
 import { nextRelease } from '../e2e/migrations.support.js';
-import { type Fleet, NOTHING_LOST, startFleet } from '../operations/rolling-fleet.js';
 import { createTestDatabase, type TestDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { compileRevision } from '../support/released.js';

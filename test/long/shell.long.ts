@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { unexplainedDifferences } from '../evaluators/shell/shell-differential.js';
-import { fuzzSeed } from '../transport/wire/random.js';
+import { unexplainedDifferences } from '../kernel/evaluators/shell/shell-differential.js';
+import { fuzzSeed } from '../serve/wire/random.js';
 
 const LINES = 10_000;
 /**

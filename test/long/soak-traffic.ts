@@ -11,9 +11,9 @@ import {
   type EvaluateStreamResponse,
   EvaluateStreamResponseSchema,
 } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { framed } from '../serve/lane/exchange.js';
 import { restClient } from '../support/http.js';
 import { evaluate } from '../support/seed.js';
-import { framed } from '../transport/lane/exchange.js';
 
 const SERVICE = '/enforcement.v1.EvaluationService';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createParserPool } from '../../src/evaluators/sql/parser-pool.js';
-import { createSqlEvaluator } from '../../src/evaluators/sql/sql.js';
-import { openPostgresCases, openSqliteCases } from '../evaluators/sql/databases.js';
-import { hostileQuery } from '../evaluators/sql/hostile-query.js';
+import { createParserPool } from '../../src/kernel/evaluators/sql/parser-pool.js';
+import { createSqlEvaluator } from '../../src/kernel/evaluators/sql/sql.js';
+import { openPostgresCases, openSqliteCases } from '../kernel/evaluators/sql/databases.js';
+import { hostileQuery } from '../kernel/evaluators/sql/hostile-query.js';
 import { FULL_CALL } from '../support/check-call.js';
 import { createTestDatabase } from '../support/databases.js';
 

@@ -10,8 +10,8 @@ import {
   readMessage,
   revived,
 } from '../../packages/mcp-gateway/src/exact-message.js';
+import { caseSeed } from '../serve/wire/random.js';
 import { suiteService } from '../support/service-suite.js';
-import { caseSeed } from '../transport/wire/random.js';
 import { startTestGateway, type TestGateway, VERSIONS } from './gateway.support.js';
 import { rawClient } from './raw-client.js';
 import { type Scripted, startScripted } from './scripted-upstream.js';

@@ -5,7 +5,7 @@ import { createOfflineJudge } from '../../packages/cli/src/offline/offline-judge
 import type { Judge, Judgement, NotJudged, Question } from '../../packages/cli/src/suite/judge.js';
 import { createServerJudge } from '../../packages/cli/src/suite/server-judge.js';
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
-import { OUTCOME_WORDS } from '../../src/decisions/evaluation-options.js';
+import { OUTCOME_WORDS } from '../../src/decide/decisions/evaluation-options.js';
 import type { SuiteService } from '../support/service-suite.js';
 import { registry } from './suite.support.js';
 

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { suiteJsonSchema } from '../../packages/cli/src/suite/suite-schema.js';
 import { readDocuments } from '../../packages/documents/src/index.js';
-import { inPackage } from '../../src/process/package-root.js';
+import { inPackage } from '../../src/contract/runtime/package-root.js';
 import { CONTROLS, problemsOf, suitesOf } from './suite.support.js';
 
 const CASE = '  - { name: a, step: { name: note }, expect: { outcome: allow } }\n';

@@ -2,7 +2,7 @@ import { parseXml, XmlElement } from '@rgrove/parse-xml';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Reporter, reportOf } from '../../packages/cli/src/suite/reports.js';
-import { control, regex } from '../lint/support.js';
+import { control, regex } from '../manage/lint/support.js';
 import { CONTROLS, runText } from './suite.support.js';
 
 const SUITE = `${CONTROLS}

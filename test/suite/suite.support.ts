@@ -4,7 +4,7 @@ import { createOfflineJudge } from '../../packages/cli/src/offline/offline-judge
 import { type RunOptions, runSuites, type SuiteRun } from '../../packages/cli/src/suite/run-suites.js';
 import type { Suite } from '../../packages/cli/src/suite/suite.js';
 import { readSuites } from '../../packages/cli/src/suite/suite-reader.js';
-import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
+import { builtinEvaluators, createRegistry } from '../../src/kernel/evaluators/load-evaluators.js';
 
 export const registry = createRegistry([...builtinEvaluators]);
 /** 2026-11-27T12:00:00Z. */

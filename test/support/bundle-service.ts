@@ -5,12 +5,12 @@ import { rolldown } from 'rolldown';
 /** The module of the process, and those of its threads and of the processes that it starts. */
 const ENTRIES = [
   'src/main.js',
-  'src/database/sqlite-worker.js',
-  'src/evaluators/custom/memory-watch.mjs',
-  'src/evaluators/custom/worker-entry.mjs',
-  'src/events/sinks/otlp-worker.js',
-  'src/transport/event-reading/event-reader-thread.js',
-  'src/transport/heavy-steps/step-thread.js',
+  'src/storage/database/sqlite-worker.js',
+  'src/kernel/evaluators/custom/memory-watch.mjs',
+  'src/kernel/evaluators/custom/worker-entry.mjs',
+  'src/observe/events/sinks/otlp-worker.js',
+  'src/serve/event-reading/event-reader-thread.js',
+  'src/serve/heavy-steps/step-thread.js',
   'packages/kafka-producer/src/kafka-worker.js',
   'packages/parquet-log/src/parquet-worker.js',
   'packages/sql-reader/src/parser-worker.mjs',

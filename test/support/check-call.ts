@@ -1,5 +1,5 @@
-import { DataTexts } from '../../src/core/data-texts.js';
-import type { CheckCall } from '../../src/core/evaluator.js';
+import { DataTexts } from '../../src/kernel/core/data-texts.js';
+import type { CheckCall } from '../../src/kernel/core/evaluator.js';
 
 /** The call of a check of `input` that wants everything and is never given up. */
 export const FULL_CALL: CheckCall = {

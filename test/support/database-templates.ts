@@ -3,8 +3,8 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { openDatabase } from '../../src/database/database.js';
-import { openSqliteConnection } from '../../src/database/sqlite-connection.js';
+import { openDatabase } from '../../src/storage/database/database.js';
+import { openSqliteConnection } from '../../src/storage/database/sqlite-connection.js';
 
 /** Variable with the path of a SQLite file that has the structure of this version and no data. */
 export const SQLITE_TEMPLATE = 'TEST_SQLITE_TEMPLATE';

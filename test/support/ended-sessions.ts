@@ -1,4 +1,4 @@
-import type { EndedSessions } from '../../src/sessions/ended-sessions.js';
+import type { EndedSessions } from '../../src/serve/sessions/ended-sessions.js';
 
 /** Ended sessions that no other process shares. */
 export function endedHere(): Pick<EndedSessions, 'has' | 'end'> {

@@ -1,4 +1,4 @@
-import type { RepeatLog } from '../../src/process/repeat-log.js';
+import type { RepeatLog } from '../../src/contract/runtime/repeat-log.js';
 
 /** A log of failures for tests that look at none. */
 export const NO_FAILURES: RepeatLog = { told: () => {}, failed: () => {}, close: () => {} };

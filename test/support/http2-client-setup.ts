@@ -13,7 +13,7 @@ function isCalledByNode(): boolean {
  * Until Node.js has https://github.com/nodejs/node/pull/64166, a stream that is reset while nghttp2 passes on
  * the frame that ends it is used after it was freed: the process dies later, in an unrelated allocation.
  * Promises and ticks of a test may run at that time, so clients in the test process reset streams and destroy
- * sessions later. The service does so, too; see `src/transport/listener/http2-connection.ts`.
+ * sessions later. The service does so, too; see `src/serve/listener/http2-connection.ts`.
  */
 function resettingLater(connect: typeof http2.connect): typeof http2.connect {
   return ((...args: Parameters<typeof connect>) => {

@@ -15,7 +15,7 @@ export interface LoadedModules {
 /** For a process of the service in the folder of `main`. `file` is where it writes. */
 export function watchModules(file: string, main: string): LoadedModules {
   const folder = path.dirname(path.dirname(main));
-  /** `src/app/app.js` of the service, `node_modules/zod/index.js`, `packages/…` of the workspace. */
+  /** `src/app/wiring/app.js` of the service, `node_modules/zod/index.js`, `packages/…` of the workspace. */
   const shown = (url: string): string => {
     const name = fileURLToPath(url);
     return path.relative(name.startsWith(folder) ? folder : ROOT, name).replaceAll(path.sep, '/');

@@ -1,6 +1,6 @@
-import { DueTimes, type Timers } from '../../src/transport/call/due-times.js';
-import { LongStreams, type StreamAges } from '../../src/transport/call/long-streams.js';
-import type { Withdrawals } from '../../src/transport/call/withdrawals.js';
+import { DueTimes, type Timers } from '../../src/serve/call/due-times.js';
+import { LongStreams, type StreamAges } from '../../src/serve/call/long-streams.js';
+import type { Withdrawals } from '../../src/serve/call/withdrawals.js';
 
 /** No key is ever withdrawn. */
 export const NO_WITHDRAWALS: Withdrawals = { watch: () => () => {} };

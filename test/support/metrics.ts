@@ -1,5 +1,5 @@
-import { createMetrics, type Metrics } from '../../src/operations/metrics.js';
-import type { StreamNames } from '../../src/transport/routing/open-streams.js';
+import { createMetrics, type Metrics } from '../../src/app/operations/metrics.js';
+import type { StreamNames } from '../../src/serve/routing/open-streams.js';
 
 /** Metrics of a service in which nothing happens but what is counted. */
 export function createQuietMetrics(prefix: string, streams: StreamNames): Metrics {

@@ -1,7 +1,7 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { type CallOptions, createClient, type Transport } from '@connectrpc/connect';
-import { messageMapper } from '../../src/transport/connect/message-mapper.js';
-import type { RpcMethod } from '../../src/transport/descriptors/rpc-methods.js';
+import { messageMapper } from '../../src/serve/connect/message-mapper.js';
+import type { RpcMethod } from '../../src/serve/descriptors/rpc-methods.js';
 import { exchange } from './http.js';
 
 /** The replies to a request of an RPC over each of its JSON routes, as they arrive. */

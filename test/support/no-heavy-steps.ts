@@ -1,4 +1,4 @@
-import type { HeavySteps } from '../../src/transport/evaluation/heavy-steps.js';
+import type { HeavySteps } from '../../src/serve/evaluation/heavy-steps.js';
 
 /** For tests of a lane by itself: every message is read there. */
 export const NO_HEAVY_STEPS: HeavySteps = {

@@ -1,13 +1,13 @@
-import type { AdmissionLimits } from '../../src/config/admission-limits.js';
-import { Admission } from '../../src/transport/admission/admission.js';
-import { createEntrance, type Entrance } from '../../src/transport/admission/entrance.js';
-import { createFrontGate, type FrontGate } from '../../src/transport/admission/front-gate.js';
-import { createKeyGuessing } from '../../src/transport/admission/key-guessing.js';
-import type { RefusalMeter } from '../../src/transport/admission/limits.js';
-import type { LoadState } from '../../src/transport/admission/load-shedder.js';
-import type { Authenticator } from '../../src/transport/auth/authenticator.js';
-import { createAuthenticator } from '../../src/transport/auth/authenticator.js';
-import { fingerprintOf } from '../../src/transport/auth/known-key.js';
+import type { AdmissionLimits } from '../../src/contract/config/admission-limits.js';
+import { Admission } from '../../src/serve/admission/admission.js';
+import { createEntrance, type Entrance } from '../../src/serve/admission/entrance.js';
+import { createFrontGate, type FrontGate } from '../../src/serve/admission/front-gate.js';
+import { createKeyGuessing } from '../../src/serve/admission/key-guessing.js';
+import type { RefusalMeter } from '../../src/serve/admission/limits.js';
+import type { LoadState } from '../../src/serve/admission/load-shedder.js';
+import type { Authenticator } from '../../src/serve/auth/authenticator.js';
+import { createAuthenticator } from '../../src/serve/auth/authenticator.js';
+import { fingerprintOf } from '../../src/serve/auth/known-key.js';
 import { endedHere } from './ended-sessions.js';
 
 /** Limits that no test reaches unless it sets them. */

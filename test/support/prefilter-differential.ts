@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { createPrefilter } from '../../packages/linear-text/src/index.js';
-import type { CompiledEvaluator } from '../../src/core/evaluator.js';
-import { regexEvaluator } from '../../src/evaluators/regex/regex.js';
+import type { CompiledEvaluator } from '../../src/kernel/core/evaluator.js';
+import { regexEvaluator } from '../../src/kernel/evaluators/regex/regex.js';
 import { FULL_CALL } from './check-call.js';
 import { type PatternCase, patternCase, textOver } from './pattern-cases.js';
 

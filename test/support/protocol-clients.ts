@@ -57,7 +57,7 @@ import {
   RetryInfoSchema,
 } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { StatusSchema } from '../../gen/proto/google/rpc/status_pb.js';
-import { ERROR_CODE_HEADER } from '../../src/transport/wire/reply-headers.js';
+import { ERROR_CODE_HEADER } from '../../src/serve/wire/reply-headers.js';
 import { restClient } from './http.js';
 import { comparable, type Encoding, timeParts, toWire } from './wire-shape.js';
 

@@ -1,7 +1,13 @@
 import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
-import type { MemoryAnswer, MemoryCall, MemoryMoment, MemoryRule, StepEvent } from '../../src/core/memory.js';
-import type { Stage } from '../../src/core/types.js';
-import { memoryEvaluators } from '../../src/evaluators/memory/memory-evaluators.js';
+import type {
+  MemoryAnswer,
+  MemoryCall,
+  MemoryMoment,
+  MemoryRule,
+  StepEvent,
+} from '../../src/kernel/core/memory.js';
+import type { Stage } from '../../src/kernel/core/types.js';
+import { memoryEvaluators } from '../../src/kernel/evaluators/memory/memory-evaluators.js';
 import { hash, SimpleMemory } from './simple-memory.js';
 
 const DAY_MS = 86_400_000;

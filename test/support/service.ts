@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
-import { createApp } from '../../src/app/app.js';
-import { readConfig } from '../../src/config/config.js';
-import type { CallPolicy } from '../../src/transport/call/call-host.js';
+import { createApp } from '../../src/app/wiring/app.js';
+import { readConfig } from '../../src/contract/config/config.js';
+import type { CallPolicy } from '../../src/serve/call/call-host.js';
 import { eventStoreOf } from './clickhouse.js';
 import { copySqliteTemplate } from './database-templates.js';
 import { PATIENT_SETTINGS } from './patient-settings.js';
@@ -39,8 +39,8 @@ export interface StartOptions {
 }
 
 const START_ATTEMPTS = 20;
-const EVENT_READER = 'transport/event-reading/event-reader-thread.js';
-const STEP_THREAD = 'transport/heavy-steps/step-thread.js';
+const EVENT_READER = 'serve/event-reading/event-reader-thread.ts';
+const STEP_THREAD = 'serve/heavy-steps/step-thread.ts';
 
 /** A module for threads, which cannot load the sources: of the service that the test run has compiled. */
 function compiledEntry(file: string): URL | undefined {

@@ -7,8 +7,8 @@ import type {
   RuleReducer,
   RuleState,
   StepMemory,
-} from '../../src/core/memory.js';
-import { RULE_REDUCERS } from '../../src/evaluators/memory/reducers.js';
+} from '../../src/kernel/core/memory.js';
+import { RULE_REDUCERS } from '../../src/kernel/evaluators/memory/reducers.js';
 
 /** What is kept for a key. */
 interface Cell {

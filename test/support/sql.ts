@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { openSqliteConnection } from '../../src/database/sqlite-connection.js';
+import { openSqliteConnection } from '../../src/storage/database/sqlite-connection.js';
 import { runOn } from './databases.js';
 
 /** How long the service may hold its lock, and the pause between two attempts, in milliseconds. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { isObject, type JsonObject, type JsonValue } from '../../packages/exact-json/src/index.js';
-import type { Step, Verdict } from '../../src/core/types.js';
-import { listMatches, regexMatches, textsOfValue } from '../core/reference/texts.js';
-import { aDefinition, aLeaf, aProgram, aStep, idsOf } from '../core/support.js';
+import type { Step, Verdict } from '../../src/kernel/core/types.js';
+import { listMatches, regexMatches, textsOfValue } from '../kernel/core/reference/texts.js';
+import { aDefinition, aLeaf, aProgram, aStep, idsOf } from '../kernel/core/support.js';
 import { patternCase, textOver } from './pattern-cases.js';
 
 /**

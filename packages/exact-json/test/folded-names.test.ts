@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { caseSeed } from '../../../test/transport/wire/random.js';
+import { caseSeed } from '../../../test/serve/wire/random.js';
 import { foldedName, type JsonValue, type ProtocolNames } from '../src/index.js';
 
 const NAMES: ProtocolNames = {

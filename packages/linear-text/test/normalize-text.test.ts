@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { errorItems } from '../../../src/contract/input/items.js';
-import { DataTexts } from '../../../src/core/data-texts.js';
-import type { EvaluatorResult, Verdict } from '../../../src/core/types.js';
-import { listEvaluator } from '../../../src/evaluators/list/list.js';
-import { regexEvaluator } from '../../../src/evaluators/regex/regex.js';
-import { aDefinition, aLeaf, aProgram, aStep, idsOf } from '../../../test/core/support.js';
+import { DataTexts } from '../../../src/kernel/core/data-texts.js';
+import type { EvaluatorResult, Verdict } from '../../../src/kernel/core/types.js';
+import { listEvaluator } from '../../../src/kernel/evaluators/list/list.js';
+import { regexEvaluator } from '../../../src/kernel/evaluators/regex/regex.js';
+import { aDefinition, aLeaf, aProgram, aStep, idsOf } from '../../../test/kernel/core/support.js';
 import { FULL_CALL } from '../../../test/support/check-call.js';
 import type { JsonObject, JsonValue } from '../../exact-json/src/index.js';
 import { MAX_NORMALIZED_LENGTH, normalizeText } from '../src/normalize-text.js';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { listedFiles } from '../../../test/events/sinks/parquet-files.js';
+import { listedFiles } from '../../../test/observe/events/sinks/parquet-files.js';
 import { startS3Server } from '../../../test/support/s3-server.js';
 import { createS3Files } from '../../s3-files/src/index.js';
 import { createFolderFiles } from '../../versioned-files/src/index.js';

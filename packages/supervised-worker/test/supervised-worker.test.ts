@@ -3,7 +3,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ECHO, entryOf, type Reply } from '../../../test/process/support/worker-modules.js';
+import { ECHO, entryOf, type Reply } from '../../../test/app/process/support/worker-modules.js';
 import { compiledTree } from '../../../test/support/service-process.js';
 import { SupervisedWorker, type SupervisionOptions, type WorkerEnd } from '../src/supervised-worker.js';
 

@@ -1,7 +1,7 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { list_wrapper } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
-import { optionOf } from '../proto-option.js';
+import { optionOf } from '../warnings/proto-option.js';
 
 /** Bytes of a value in each encoding; never less than the encoder writes. */
 interface Bytes {

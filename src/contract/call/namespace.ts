@@ -1,4 +1,4 @@
-import { BoundedMap } from '../bounded-map.js';
+import { BoundedMap } from '../runtime/bounded-map.js';
 
 declare const agentKey: unique symbol;
 declare const targetKey: unique symbol;

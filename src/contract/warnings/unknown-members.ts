@@ -2,7 +2,7 @@ import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { list_wrapper, only_for_type } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
 import { pathPart, quoted } from '../errors/quoted.js';
-import { optionOf } from '../proto-option.js';
+import { optionOf } from './proto-option.js';
 import { createSuggester, type Suggester } from './suggestion.js';
 import type { Warning } from './warning.js';
 
@@ -21,7 +21,7 @@ export interface UnknownMembersOptions {
 
 /**
  * Older spellings accepted in requests, by message: the name, and the message and member that it stands for.
- * `controls/condition-reader.ts` and `controls/definition-schema.ts` read them.
+ * `manage/controls/condition-reader.ts` and `manage/controls/definition-schema.ts` read them.
  */
 const OLDER_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'enforcement.v1.ControlDefinition': { selector: 'condition.selector', evaluator: 'condition.evaluator' },

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { ErrorReason, ErrorReasonSchema } from '../../../gen/proto/enforcement/v1/error_reason_pb.js';
 import { ERROR_TABLE } from '../../../src/contract/errors/error-table.js';
-import { FEATURES } from '../../../src/server-info/features.js';
+import { FEATURES } from '../../../src/observe/server-info/features.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
 const GUIDE = readFileSync(path.join(ROOT, 'docs/api-guide.md'), 'utf8');

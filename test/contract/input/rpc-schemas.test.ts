@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import type { JsonValue } from '../../../packages/exact-json/src/index.js';
-import { agentSchemas } from '../../../src/agents/agent-schemas.js';
 import { inputItems, parseInput } from '../../../src/contract/input/parse-input.js';
-import { createControlSchemas } from '../../../src/controls/control-schemas.js';
-import { builtinEvaluators, createRegistry } from '../../../src/evaluators/load-evaluators.js';
+import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
+import { agentSchemas } from '../../../src/manage/agents/agent-schemas.js';
+import { createControlSchemas } from '../../../src/manage/controls/control-schemas.js';
 
 const controls = createControlSchemas(createRegistry(builtinEvaluators));
 const problems = (schema: z.ZodType, value: JsonValue): string[] =>

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { findUp } from '../../../src/contract/runtime/package-root.js';
 import { WARNING_CODES } from '../../../src/contract/warnings/warning.js';
-import { findUp } from '../../../src/process/package-root.js';
 
 /** The codes in the table below a heading of the documentation. */
 function documented(heading: string): string[] {

@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
-import type { LimitState } from '../../../src/core/memory.js';
-import type { Verdict } from '../../../src/core/types.js';
-import { RULE_REDUCERS } from '../../../src/evaluators/memory/reducers.js';
-import { createProcessStore } from '../../../src/memory/process/process-store.js';
-import { remembered } from '../../core/memory/support.js';
-import { aProgram, aStep } from '../../core/support.js';
-import { engine, VirtualTimes } from '../../memory/engine.support.js';
+import { createProcessStore } from '../../../src/decide/memory/process/process-store.js';
+import type { LimitState } from '../../../src/kernel/core/memory.js';
+import type { Verdict } from '../../../src/kernel/core/types.js';
+import { RULE_REDUCERS } from '../../../src/kernel/evaluators/memory/reducers.js';
+import { engine, VirtualTimes } from '../../decide/memory/engine.support.js';
+import { remembered } from '../../kernel/core/memory/support.js';
+import { aProgram, aStep } from '../../kernel/core/support.js';
 import { budget, control, formerly, leaf, rate, slots } from './semantics.support.js';
 
 const HOUR_MS = 3_600_000;

@@ -36,7 +36,7 @@ export const command = defineCommand({
       import('../suite/load-suites.js'),
       import('../suite/judges.js'),
       import('../suite/measure.js'),
-      import('../../../../src/evaluators/load-evaluators.js'),
+      import('../../../../src/kernel/evaluators/load-evaluators.js'),
     ]);
     const registry = createRegistry(builtinEvaluators);
     const plan = {

@@ -13,7 +13,7 @@ export const command = defineCommand({
   async run(context, args) {
     const [{ askedStep }, { builtinEvaluators, createRegistry }, { decisionOf }] = await Promise.all([
       import('../suite/asked-step.js'),
-      import('../../../../src/evaluators/load-evaluators.js'),
+      import('../../../../src/kernel/evaluators/load-evaluators.js'),
       import('../suite/expectations.js'),
     ]);
     const { judge, question } = await askedStep(context, args, createRegistry(builtinEvaluators));

@@ -17,7 +17,7 @@ export const command = defineCommand({
   async run(context, { all, ...args }) {
     const [{ askedStep }, { builtinEvaluators, createRegistry }, { explanationLines }] = await Promise.all([
       import('../suite/asked-step.js'),
-      import('../../../../src/evaluators/load-evaluators.js'),
+      import('../../../../src/kernel/evaluators/load-evaluators.js'),
       import('../suite/explanation-text.js'),
     ]);
     const { judge, question } = await askedStep(context, args, createRegistry(builtinEvaluators));

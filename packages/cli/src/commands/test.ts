@@ -54,7 +54,7 @@ export const command = defineCommand({
       import('../suite/load-suites.js'),
       import('../suite/run-suites.js'),
       import('../suite/reports.js'),
-      import('../../../../src/evaluators/load-evaluators.js'),
+      import('../../../../src/kernel/evaluators/load-evaluators.js'),
       import('../suite/judges.js'),
     ]);
     const registry = createRegistry(builtinEvaluators);

@@ -16,7 +16,7 @@ export const command = defineCommand({
     const sources = await readFiles(context, files, { expandEnv });
     const [{ readObjects, warningsOf }, { builtinEvaluators, createRegistry }] = await Promise.all([
       import('../offline/check-documents.js'),
-      import('../../../../src/evaluators/load-evaluators.js'),
+      import('../../../../src/kernel/evaluators/load-evaluators.js'),
     ]);
     const registry = createRegistry(builtinEvaluators);
     const reading = readObjects(sources, registry, context.namespace);

@@ -1,13 +1,16 @@
-import { objectsOf } from '../../../../src/configuration/configuration-problems.js';
-import { createDocumentSchema, type ReadDocument } from '../../../../src/configuration/document-schema.js';
-import { storedControlOf } from '../../../../src/configuration/prepared-controls.js';
 import { ServiceError } from '../../../../src/contract/errors/service-error.js';
 import { PARSE_OPTIONS } from '../../../../src/contract/input/messages.js';
-import { isTemplateInput } from '../../../../src/controls/control-data.js';
-import { proposeControl } from '../../../../src/controls/control-proposal.js';
-import type { StoredControl } from '../../../../src/controls/definition/definition.js';
-import { definitionWarnings } from '../../../../src/controls/definition-warnings/definition-warnings.js';
-import type { EvaluatorRegistry } from '../../../../src/core/evaluator.js';
+import type { EvaluatorRegistry } from '../../../../src/kernel/core/evaluator.js';
+import { objectsOf } from '../../../../src/manage/configuration/configuration-problems.js';
+import {
+  createDocumentSchema,
+  type ReadDocument,
+} from '../../../../src/manage/configuration/document-schema.js';
+import { storedControlOf } from '../../../../src/manage/configuration/prepared-controls.js';
+import { isTemplateInput } from '../../../../src/manage/controls/control-data.js';
+import { proposeControl } from '../../../../src/manage/controls/control-proposal.js';
+import type { StoredControl } from '../../../../src/manage/controls/definition/definition.js';
+import { definitionWarnings } from '../../../../src/manage/controls/definition-warnings/definition-warnings.js';
 import { type FileProblem, pathParts } from '../files/problems.js';
 import { documentField, withPlaces } from '../files/refused-documents.js';
 import { issueProblems, type PlacedDocument, problemAt } from './placed-problems.js';

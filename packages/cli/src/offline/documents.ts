@@ -1,8 +1,11 @@
-import { demandedLabelOf, labelsOf } from '../../../../src/agents/agent-labels.js';
-import type { DesiredLinks, DesiredPolicy } from '../../../../src/configuration/configuration-object.js';
 import { didYouMean } from '../../../../src/contract/warnings/suggestion.js';
-import { isDraft, type StoredControl } from '../../../../src/controls/definition/definition.js';
-import type { EvaluatorRegistry } from '../../../../src/core/evaluator.js';
+import type { EvaluatorRegistry } from '../../../../src/kernel/core/evaluator.js';
+import { demandedLabelOf, labelsOf } from '../../../../src/manage/agents/agent-labels.js';
+import type {
+  DesiredLinks,
+  DesiredPolicy,
+} from '../../../../src/manage/configuration/configuration-object.js';
+import { isDraft, type StoredControl } from '../../../../src/manage/controls/definition/definition.js';
 import { type JsonObject, type JsonValue, stringifyJson } from '../../../exact-json/src/index.js';
 import type { FileProblem } from '../files/problems.js';
 import { type CheckedObject, readObjects } from './check-documents.js';

@@ -1,7 +1,7 @@
-import { builtinEvaluators, createRegistry } from '../../../../src/evaluators/load-evaluators.js';
-import { LONGEST_US } from '../../../../src/evaluators/memory/duration.js';
-import { evaluatorsOfWindow, lintDocuments } from '../../../../src/lint/lint-documents.js';
-import { LINT_RULES, type LintRule, type Severity } from '../../../../src/lint/lint-rules.js';
+import { builtinEvaluators, createRegistry } from '../../../../src/kernel/evaluators/load-evaluators.js';
+import { LONGEST_US } from '../../../../src/kernel/evaluators/memory/duration.js';
+import { evaluatorsOfWindow, lintDocuments } from '../../../../src/manage/lint/lint-documents.js';
+import { LINT_RULES, type LintRule, type Severity } from '../../../../src/manage/lint/lint-rules.js';
 import { isObject } from '../../../exact-json/src/index.js';
 import { CliError } from '../errors.js';
 import { type DisableComment, disableComments } from '../files/disable-comments.js';

@@ -1,21 +1,24 @@
 import { DEFAULT_NAMESPACE } from '../../../../src/contract/call/namespace.js';
-import type { EvaluatorRegistry } from '../../../../src/core/evaluator.js';
-import type { StepMemory } from '../../../../src/core/memory.js';
-import type { ControlResult } from '../../../../src/core/types.js';
-import type { ApprovalAnswer, AskedStep as AskedApproval } from '../../../../src/decisions/approval-gate.js';
-import { createControlLibrary } from '../../../../src/decisions/control-library.js';
-import type { EvaluateRequest } from '../../../../src/decisions/evaluate-request.js';
-import type { LimitedCaller } from '../../../../src/decisions/evaluation-caller.js';
+import type {
+  ApprovalAnswer,
+  AskedStep as AskedApproval,
+} from '../../../../src/decide/decisions/approval-gate.js';
+import { createControlLibrary } from '../../../../src/decide/decisions/control-library.js';
+import type { EvaluateRequest } from '../../../../src/decide/decisions/evaluate-request.js';
+import type { LimitedCaller } from '../../../../src/decide/decisions/evaluation-caller.js';
 import {
   createEvaluationService,
   type RevisedVerdict,
-} from '../../../../src/decisions/evaluation-service.js';
-import { createExecutionIds } from '../../../../src/decisions/execution-id.js';
-import { LoadedProgram } from '../../../../src/decisions/loaded-program.js';
-import { createProgramBuilder } from '../../../../src/decisions/program-builder.js';
-import { stepSha256 } from '../../../../src/decisions/step-hash.js';
-import { createStepSchemaLibrary } from '../../../../src/decisions/step-schema-library.js';
-import { tryStep } from '../../../../src/explain/trial.js';
+} from '../../../../src/decide/decisions/evaluation-service.js';
+import { createExecutionIds } from '../../../../src/decide/decisions/execution-id.js';
+import { LoadedProgram } from '../../../../src/decide/decisions/loaded-program.js';
+import { createProgramBuilder } from '../../../../src/decide/decisions/program-builder.js';
+import { stepSha256 } from '../../../../src/decide/decisions/step-hash.js';
+import { createStepSchemaLibrary } from '../../../../src/decide/decisions/step-schema-library.js';
+import type { EvaluatorRegistry } from '../../../../src/kernel/core/evaluator.js';
+import type { StepMemory } from '../../../../src/kernel/core/memory.js';
+import type { ControlResult } from '../../../../src/kernel/core/types.js';
+import { tryStep } from '../../../../src/observe/explain/trial.js';
 import { stringifyJson } from '../../../exact-json/src/index.js';
 import { type AskedStep, type Judge, type Judgement, type Question, tracedTree } from '../suite/judge.js';
 import { controlsOf, type OfflineControls } from './documents.js';

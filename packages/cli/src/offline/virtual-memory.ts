@@ -1,8 +1,8 @@
-import type { StepMemory } from '../../../../src/core/memory.js';
-import { LONGEST_US } from '../../../../src/evaluators/memory/duration.js';
-import { RULE_REDUCERS } from '../../../../src/evaluators/memory/reducers.js';
-import { createMemory } from '../../../../src/memory/memory.js';
-import { createProcessStore } from '../../../../src/memory/process/process-store.js';
+import { createMemory } from '../../../../src/decide/memory/memory.js';
+import { createProcessStore } from '../../../../src/decide/memory/process/process-store.js';
+import type { StepMemory } from '../../../../src/kernel/core/memory.js';
+import { LONGEST_US } from '../../../../src/kernel/evaluators/memory/duration.js';
+import { RULE_REDUCERS } from '../../../../src/kernel/evaluators/memory/reducers.js';
 
 /** Bounds of a memory that one case or one command fills. */
 const MAX_KEYS = 100_000;

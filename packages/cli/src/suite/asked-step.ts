@@ -1,8 +1,8 @@
 import { PARSE_OPTIONS } from '../../../../src/contract/input/messages.js';
 import { normaliseAgentName } from '../../../../src/contract/input/names.js';
-import type { EvaluatorRegistry } from '../../../../src/core/evaluator.js';
-import { stepSchema } from '../../../../src/decisions/evaluate-request.js';
-import { OUTCOME_WORDS } from '../../../../src/decisions/evaluation-options.js';
+import { stepSchema } from '../../../../src/decide/decisions/evaluate-request.js';
+import { OUTCOME_WORDS } from '../../../../src/decide/decisions/evaluation-options.js';
+import type { EvaluatorRegistry } from '../../../../src/kernel/core/evaluator.js';
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../../exact-json/src/index.js';
 import type { CommandContext } from '../context.js';
 import { CliError, messageOf } from '../errors.js';

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { PARSE_OPTIONS } from '../../../../src/contract/input/messages.js';
 import { didYouMean } from '../../../../src/contract/warnings/suggestion.js';
-import type { Step } from '../../../../src/core/types.js';
-import { stepSchema } from '../../../../src/decisions/evaluate-request.js';
-import { OUTCOME_WORDS } from '../../../../src/decisions/evaluation-options.js';
+import { stepSchema } from '../../../../src/decide/decisions/evaluate-request.js';
+import { OUTCOME_WORDS } from '../../../../src/decide/decisions/evaluation-options.js';
+import type { Step } from '../../../../src/kernel/core/types.js';
 import { isObject, type JsonObject, type JsonValue } from '../../../exact-json/src/index.js';
 import type { Subject } from '../offline/documents.js';
 import type { EarlierStep, Question, SuiteTarget } from './judge.js';

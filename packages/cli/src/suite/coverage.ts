@@ -1,5 +1,5 @@
-import type { Condition } from '../../../../src/controls/definition/definition.js';
-import { isDraft } from '../../../../src/controls/definition/definition.js';
+import type { Condition } from '../../../../src/manage/controls/definition/definition.js';
+import { isDraft } from '../../../../src/manage/controls/definition/definition.js';
 import type { FileProblem } from '../files/problems.js';
 import type { OfflineControl } from '../offline/documents.js';
 import type { TracedTree } from './judge.js';

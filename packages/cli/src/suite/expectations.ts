@@ -1,4 +1,4 @@
-import { DECISIONS } from '../../../../src/core/types.js';
+import { DECISIONS } from '../../../../src/kernel/core/types.js';
 import { canonicalJson, type JsonValue, stringifyJson } from '../../../exact-json/src/index.js';
 import type { JudgedControl, Judgement } from './judge.js';
 import type { Expectation } from './suite-schema.js';

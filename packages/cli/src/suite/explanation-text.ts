@@ -1,5 +1,5 @@
-import type { ConditionExplanation } from '../../../../src/explain/condition-explanation.js';
-import type { ControlExplanation } from '../../../../src/explain/explanation.js';
+import type { ConditionExplanation } from '../../../../src/observe/explain/condition-explanation.js';
+import type { ControlExplanation } from '../../../../src/observe/explain/explanation.js';
 import { shorten } from '../../../linear-text/src/index.js';
 import type { Paint } from '../context.js';
 

@@ -1,6 +1,6 @@
-import type { Decision, Stage, Step } from '../../../../src/core/types.js';
-import type { VerdictOutcome } from '../../../../src/decisions/evaluation-options.js';
-import type { ControlExplanation } from '../../../../src/explain/explanation.js';
+import type { VerdictOutcome } from '../../../../src/decide/decisions/evaluation-options.js';
+import type { Decision, Stage, Step } from '../../../../src/kernel/core/types.js';
+import type { ControlExplanation } from '../../../../src/observe/explain/explanation.js';
 import type { JsonObject } from '../../../exact-json/src/index.js';
 import type { Subject } from '../offline/documents.js';
 

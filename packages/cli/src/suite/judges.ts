@@ -1,4 +1,4 @@
-import type { EvaluatorRegistry } from '../../../../src/core/evaluator.js';
+import type { EvaluatorRegistry } from '../../../../src/kernel/core/evaluator.js';
 import type { CommandContext } from '../context.js';
 import { CliError } from '../errors.js';
 import { createOfflineJudge } from '../offline/offline-judge.js';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import type { EvaluatorRegistry } from '../../../../src/core/evaluator.js';
-import { PackFilesError } from '../../../../src/packs/pack-reader.js';
+import type { EvaluatorRegistry } from '../../../../src/kernel/core/evaluator.js';
+import { PackFilesError } from '../../../../src/manage/packs/pack-reader.js';
 import type { CommandContext } from '../context.js';
 import { CliError } from '../errors.js';
 import { documentsOf } from '../files/documents-of.js';

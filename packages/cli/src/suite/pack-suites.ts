@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { PARSE_OPTIONS } from '../../../../src/contract/input/messages.js';
-import type { EvaluatorRegistry } from '../../../../src/core/evaluator.js';
-import { OUTCOME_WORDS } from '../../../../src/decisions/evaluation-options.js';
-import { casesOf } from '../../../../src/packs/case-steps.js';
-import { casesSchema } from '../../../../src/packs/file-format.js';
-import type { PackCase } from '../../../../src/packs/pack.js';
-import { readPackFolder } from '../../../../src/packs/pack-folder.js';
+import { OUTCOME_WORDS } from '../../../../src/decide/decisions/evaluation-options.js';
+import type { EvaluatorRegistry } from '../../../../src/kernel/core/evaluator.js';
+import { casesOf } from '../../../../src/manage/packs/case-steps.js';
+import { casesSchema } from '../../../../src/manage/packs/file-format.js';
+import type { PackCase } from '../../../../src/manage/packs/pack.js';
+import { readPackFolder } from '../../../../src/manage/packs/pack-folder.js';
 import { readDocuments } from '../../../documents/src/index.js';
 import { isObject, stringifyJson } from '../../../exact-json/src/index.js';
 import type { OfflineControl } from '../offline/documents.js';

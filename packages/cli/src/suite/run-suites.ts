@@ -1,4 +1,4 @@
-import type { ControlExplanation } from '../../../../src/explain/explanation.js';
+import type { ControlExplanation } from '../../../../src/observe/explain/explanation.js';
 import type { OfflineControl } from '../offline/documents.js';
 import { type Coverage, createCoverage } from './coverage.js';
 import { differences } from './expectations.js';

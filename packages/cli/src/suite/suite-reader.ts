@@ -1,6 +1,6 @@
 import { PARSE_OPTIONS } from '../../../../src/contract/input/messages.js';
 import { didYouMean } from '../../../../src/contract/warnings/suggestion.js';
-import type { EvaluatorRegistry } from '../../../../src/core/evaluator.js';
+import type { EvaluatorRegistry } from '../../../../src/kernel/core/evaluator.js';
 import type { JsonObject, JsonValue } from '../../../exact-json/src/index.js';
 import { documentsOf } from '../files/documents-of.js';
 import { type FileProblem, FilesError } from '../files/problems.js';

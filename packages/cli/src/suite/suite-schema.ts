@@ -12,9 +12,9 @@ import {
 } from '../../../../src/contract/input/fields.js';
 import { agentName, slugName } from '../../../../src/contract/input/names.js';
 import { integer } from '../../../../src/contract/input/numbers.js';
-import { DECISIONS, STAGES } from '../../../../src/core/types.js';
-import { OUTCOME_WORDS } from '../../../../src/decisions/evaluation-options.js';
-import { duration, LONGEST_US } from '../../../../src/evaluators/memory/duration.js';
+import { OUTCOME_WORDS } from '../../../../src/decide/decisions/evaluation-options.js';
+import { DECISIONS, STAGES } from '../../../../src/kernel/core/types.js';
+import { duration, LONGEST_US } from '../../../../src/kernel/evaluators/memory/duration.js';
 import { isObject, type JsonObject, type JsonValue } from '../../../exact-json/src/index.js';
 
 /** Most cases of a suite, those of its matrices included. */

@@ -3,12 +3,12 @@
  * '@control-enforcement/client/local'`.
  */
 import { Detail } from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import type { EvaluatorRegistry } from '../../../../src/core/evaluator.js';
-import type { Step } from '../../../../src/core/types.js';
-import { celEvaluator } from '../../../../src/evaluators/cel/cel.js';
-import { jsonEvaluator } from '../../../../src/evaluators/json/json.js';
-import { listEvaluator } from '../../../../src/evaluators/list/list.js';
-import { regexEvaluator } from '../../../../src/evaluators/regex/regex.js';
+import type { EvaluatorRegistry } from '../../../../src/kernel/core/evaluator.js';
+import type { Step } from '../../../../src/kernel/core/types.js';
+import { celEvaluator } from '../../../../src/kernel/evaluators/cel/cel.js';
+import { jsonEvaluator } from '../../../../src/kernel/evaluators/json/json.js';
+import { listEvaluator } from '../../../../src/kernel/evaluators/list/list.js';
+import { regexEvaluator } from '../../../../src/kernel/evaluators/regex/regex.js';
 import { decodeJsonText, isObject, parseJson } from '../../../exact-json/src/index.js';
 import type { LocalControls, LocalDecider, LocalHost, LocalQuestion } from '../local-controls.js';
 import { milliseconds } from '../settings.js';

@@ -1,10 +1,10 @@
 import type { AgentControl } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import type { EvaluatorRegistry } from '../../../../src/core/evaluator.js';
-import { createPartFactory } from '../../../../src/core/evaluator-part.js';
-import type { LinkableControl } from '../../../../src/core/linked-control.js';
-import { prepareControl } from '../../../../src/core/prepared-control.js';
-import { linkProgram } from '../../../../src/core/program.js';
-import type { Detail, Stage, Step, Verdict } from '../../../../src/core/types.js';
+import type { EvaluatorRegistry } from '../../../../src/kernel/core/evaluator.js';
+import { createPartFactory } from '../../../../src/kernel/core/evaluator-part.js';
+import type { LinkableControl } from '../../../../src/kernel/core/linked-control.js';
+import { prepareControl } from '../../../../src/kernel/core/prepared-control.js';
+import { linkProgram } from '../../../../src/kernel/core/program.js';
+import type { Detail, Stage, Step, Verdict } from '../../../../src/kernel/core/types.js';
 import { newId } from '../new-id.js';
 import { localDefinition } from './definition.js';
 

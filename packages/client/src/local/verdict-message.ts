@@ -5,7 +5,7 @@ import {
   EvaluateResponseSchema,
   Outcome,
 } from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import type { ControlResult, Verdict } from '../../../../src/core/types.js';
+import type { ControlResult, Verdict } from '../../../../src/kernel/core/types.js';
 import { type JsonObject, stringifyJson } from '../../../exact-json/src/index.js';
 import { outcomeOf } from '../verdict.js';
 

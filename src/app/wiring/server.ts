@@ -1,0 +1,331 @@
+import type { DescMethod, DescService } from '@bufbuild/protobuf';
+import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
+import type { ConnectRouter } from '@connectrpc/connect';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
+import { Health } from '../../../gen/proto/grpc/health/v1/health_pb.js';
+import type { MessageReader } from '../../contract/call/handler.js';
+import type { Config } from '../../contract/config/config.js';
+import type { CallTicket } from '../../serve/admission/call-ticket.js';
+import type { Entrance } from '../../serve/admission/entrance.js';
+import type { FrontGate } from '../../serve/admission/front-gate.js';
+import type { Authenticator } from '../../serve/auth/authenticator.js';
+import type { KeyReader } from '../../serve/auth/key-reader.js';
+import { type CredentialReader, createCredentialReader } from '../../serve/auth/request-credentials.js';
+import { foreignOriginCheck, keylessPageCheck } from '../../serve/auth/request-origin.js';
+import type { Call } from '../../serve/call/call.js';
+import type { CallHost } from '../../serve/call/call-host.js';
+import type { LongStreams } from '../../serve/call/long-streams.js';
+import { registerConnect } from '../../serve/connect/connect-plugin.js';
+import { rpcCallOf } from '../../serve/connect/rpc-call.js';
+import { builtDashboard, registerDashboard } from '../../serve/dashboard/dashboard-routes.js';
+import type { RpcMethod } from '../../serve/descriptors/rpc-methods.js';
+import { tellBasePath } from '../../serve/http/base-path.js';
+import { boundBodies } from '../../serve/http/body-bytes.js';
+import { registerCors } from '../../serve/http/cors.js';
+import { protectReplies } from '../../serve/http/safe-replies.js';
+import { abandonUnreadBodies, isHttp2 } from '../../serve/http/unread-body.js';
+import type { Listener } from '../../serve/listener/listener.js';
+import { answerClientError } from '../../serve/listener/wrong-protocol.js';
+import { registerOpenApi } from '../../serve/openapi/openapi-routes.js';
+import { parseQuery } from '../../serve/rest/query-values.js';
+import { startRestCalls } from '../../serve/rest/rest-calls.js';
+import { type ErrorContext, registerRestErrors, sendError } from '../../serve/rest/rest-errors.js';
+import type { RestRoute } from '../../serve/rest/rest-route.js';
+import { registerRestRoutes } from '../../serve/rest/rest-routes.js';
+import { HOST_ROUTES, type HostPart, hostPaths } from '../../serve/routing/host-routes.js';
+import { createRouteFinder, type ServedPath } from '../../serve/routing/route-finder.js';
+import { createUnserved, type Unserved } from '../../serve/routing/unserved.js';
+import type { IssuerLogin } from '../../serve/session/issuer-login.js';
+import { registerSessionRoutes } from '../../serve/session/session-routes.js';
+import { toConnectError } from '../../serve/wire/error-status.js';
+import { REQUEST_ID_HEADER, requestIdOf, versionHeaders } from '../../serve/wire/reply-headers.js';
+import type { HealthState } from '../operations/health.js';
+import type { Metrics } from '../operations/metrics.js';
+import { type OperationalState, registerOperations } from '../operations/operations-routes.js';
+import { registerReflection } from '../operations/reflection.js';
+import { credentialHeaders, credentialReaderFor } from './credential-readers.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The limited resources of the request; ended when its reply is complete or its caller disconnects. */
+    ticket: CallTicket;
+    /** Null for requests that are neither an RPC nor of a JSON route. */
+    call: Call | null;
+  }
+}
+
+/** Everything the host serves, and its dependencies. */
+export interface ServerOptions extends ErrorContext {
+  readonly config: Config;
+  readonly log: FastifyBaseLogger;
+  readonly listener: Listener;
+  readonly authenticator: Authenticator;
+  readonly keyReader: KeyReader;
+  readonly host: CallHost;
+  readonly entrance: Entrance;
+  /** The login of browsers at the issuer; none by default. */
+  readonly login?: IssuerLogin | null;
+  readonly gate: Pick<FrontGate, 'ticketOf'>;
+  readonly metrics: Metrics;
+  readonly health: HealthState;
+  readonly state: OperationalState;
+  readonly services: readonly DescService[];
+  readonly methods: ReadonlyMap<string, RpcMethod>;
+  readonly restRoutes: readonly RestRoute[];
+  /** The readers of large messages, by RPC; none by default. */
+  readonly readers?: ReadonlyMap<string, MessageReader>;
+  /** Registers the RPC implementations. */
+  readonly registerRpcs: (router: ConnectRouter) => void;
+  /** Ends endless streams. */
+  readonly shutdownSignal: AbortSignal;
+  /** Asked to end when they are old, and at shutdown. */
+  readonly longStreams: LongStreams;
+}
+
+/** `type/subtype`, with any parameters. */
+const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
+const UNKNOWN_CONTENT = { 'content-type': 'application/octet-stream' };
+
+/** The options common to all servers. */
+type BaseOptions = Pick<ServerOptions, 'config' | 'log' | 'listener' | 'gate' | 'state'> & ErrorContext;
+
+/** A Fastify instance without routes that handles ids, tickets, errors and unread bodies. */
+function createBase(options: BaseOptions, unserved: Unserved): FastifyInstance {
+  const { config, log } = options;
+  const versions = versionHeaders(config.versionHeaders);
+  const tellVersionAndId = (request: FastifyRequest, reply: FastifyReply): void => {
+    for (const name of versions) reply.header(name, options.state.version);
+    reply.header(REQUEST_ID_HEADER, request.id);
+  };
+  const app = Fastify({
+    loggerInstance: log,
+    serverFactory: options.listener.serverFactory,
+    clientErrorHandler: answerClientError,
+    bodyLimit: config.limits.bodyBytes,
+    exposeHeadRoutes: false,
+    requestIdHeader: false,
+    genReqId: (request) => requestIdOf(request.headers),
+    // Steps and definitions are never logged: `logRequests` below writes only method, path, status and time.
+    logController: new LogController({ disableRequestLogging: true }),
+    routerOptions: {
+      // Limited by the header block anyway; names that are too long get an explicit error.
+      maxParamLength: 16_384,
+      querystringParser: parseQuery,
+    },
+    return503OnClosing: true,
+    // Handlers read their input and print their replies. The compilers of schemas are a tenth of all modules of a start.
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+    frameworkErrors: (error, request, reply) => {
+      // The only remaining case is an undecodable path, which is never served. Hooks do not run for it.
+      request.log.debug({ err: error }, 'a path cannot be decoded');
+      tellVersionAndId(request, reply);
+      sendError(unserved.path(request.url), request, reply, options);
+    },
+  });
+  app.addHook('onRequest', (request, reply, done) => {
+    tellVersionAndId(request, reply);
+    const contentType = request.headers['content-type'];
+    // Fastify refuses an invalid media type before the route, which may not need a body at all.
+    if (contentType !== undefined && !MEDIA_TYPE.test(contentType)) request.headers = UNKNOWN_CONTENT;
+    done();
+  });
+  protectReplies(app);
+  giveTickets(app, options.gate);
+  tellBasePath(app, config);
+  // Requests without a route are answered without reading their bodies.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
+  abandonUnreadBodies(app);
+  return app;
+}
+
+function noSchemas(): never {
+  throw new Error('no route has a schema');
+}
+
+function giveTickets(app: FastifyInstance, gate: Pick<FrontGate, 'ticketOf'>): void {
+  app.decorateRequest('ticket');
+  app.decorateRequest('call', null);
+  app.addHook('onRequest', (request, reply, done) => {
+    const { raw } = request;
+    const isStream = isHttp2(raw);
+    const connection = isStream ? raw.stream.session : raw.socket;
+    const ticket = gate.ticketOf(isStream ? raw.stream : raw, connection, raw.headers);
+    request.ticket = ticket;
+    // Emitted when the reply is complete or the caller disconnects.
+    reply.raw.once('close', () => ticket.end());
+    done();
+  });
+}
+
+/** Creates the Fastify instance that serves every protocol. */
+export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
+  const { config, authenticator } = options;
+  const dashboard = config.uiEnabled ? builtDashboard(options.log) : undefined;
+  const { login = null } = options;
+  const parts: HostPart[] = ['documents', 'session'];
+  if (dashboard !== undefined) parts.push('dashboard');
+  if (config.operations === null) parts.push('operations');
+  if (login !== null) parts.push('issuer');
+  const finder = createRouteFinder([...hostPaths(parts, config.apiPrefix), ...rpcPaths(options)]);
+  const unserved = createUnserved({
+    finder,
+    rpcs: rpcNames([...options.services, Health]),
+    api: { prefix: config.apiPrefix, base: config.apiBase, docs: HOST_ROUTES.docs.path },
+  });
+  const app = createBase(options, unserved);
+  const isForeignPage = authenticator.enabled ? null : keylessPageCheck(config);
+  await registerCors(app, {
+    cors: config.cors,
+    ownHeaders: versionHeaders(config.versionHeaders),
+    credentialHeaders: credentialHeaders(config.auth),
+    isForeignPage,
+  });
+  registerRestErrors(app, { ...options, finder, unserved });
+  if (config.operations === null) registerOperations(app, options.state, options.metrics);
+  registerOpenApi(app, async () => {
+    const { openApiDocument } = await import('../../serve/openapi/document.js');
+    return openApiDocument({
+      routes: options.restRoutes,
+      version: options.state.version,
+      apiPrefix: config.apiPrefix,
+      methodsAt: finder.methodsAt,
+    });
+  });
+  if (dashboard !== undefined) {
+    await registerDashboard(app, {
+      apiPrefix: config.apiPrefix,
+      apiBase: config.apiBase,
+      folder: dashboard,
+    });
+  }
+  const isForeign = foreignOriginCheck(config.cors.origins);
+  const credentials = credentialReaderFor(config, options.keyReader, isForeignPage);
+  await app.register(async (scope) => {
+    // First: entering a call may wait, while its body arrives.
+    boundBodies(scope);
+    startRestCalls(scope, { host: options.host, credentials, shutdownSignal: options.shutdownSignal });
+    registerRestRoutes(scope, options.restRoutes, options.host);
+    await registerSessionRoutes(scope, {
+      prefix: config.apiPrefix,
+      authenticator,
+      host: options.host,
+      entrance: options.entrance,
+      credentials,
+      isForeign,
+      debug: config.debug,
+      login,
+      redirectUrl: config.auth.oidc?.login?.redirectUrl ?? null,
+    });
+  });
+  await registerRpcs(app, options, credentials, (router) => {
+    options.registerRpcs(router);
+    options.health.register(router);
+    if (config.reflection === 'public') reflect(router, options);
+  });
+  logRequests(app);
+  return app;
+}
+
+/**
+ * Creates the server of the operations port: health, readiness and metrics over HTTP, health over gRPC, and
+ * reflection if it is configured there.
+ */
+export async function createOperationsServer(options: ServerOptions): Promise<FastifyInstance> {
+  const finder = createRouteFinder(hostPaths(['operations'], options.config.apiPrefix));
+  const unserved = createUnserved({ finder, rpcs: rpcNames([Health]), api: null });
+  const app = createBase(options, unserved);
+  registerRestErrors(app, { ...options, finder, unserved });
+  registerOperations(app, options.state, options.metrics);
+  await registerRpcs(app, options, createCredentialReader(foreignOriginCheck([])), (router) => {
+    options.health.register(router);
+    if (options.config.reflection === 'operations') reflect(router, options);
+  });
+  logRequests(app);
+  return app;
+}
+
+function reflect(router: ConnectRouter, { services }: ServerOptions): void {
+  registerReflection(router, [...services, Health], (context, units) => {
+    try {
+      rpcCallOf(context).call.ticket.spendPublic(units);
+    } catch (error) {
+      throw toConnectError(error);
+    }
+  });
+}
+
+async function registerRpcs(
+  app: FastifyInstance,
+  options: ServerOptions,
+  credentials: CredentialReader,
+  register: (router: ConnectRouter) => void,
+): Promise<void> {
+  const { config, methods, readers, host, shutdownSignal, longStreams } = options;
+  await app.register((scope) =>
+    registerConnect(scope, {
+      register,
+      methods,
+      readers,
+      host,
+      credentials,
+      maxMessageBytes: config.limits.bodyBytes,
+      shutdownSignal,
+      longStreams,
+    }),
+  );
+}
+
+/** The paths of all RPCs, literal ones before those with parameters. */
+function rpcPaths(options: ServerOptions): ServedPath[] {
+  const paths: ServedPath[] = [];
+  const templates = options.restRoutes.map(({ template, binding }) => ({
+    template,
+    methods: [binding.verb],
+  }));
+  templates.sort((a, b) => parameters(a.template) - parameters(b.template));
+  for (const service of options.services) {
+    for (const method of service.methods) {
+      const methods = isServedWithGet(method) ? ['GET', 'POST'] : ['POST'];
+      paths.push({ template: `/${service.typeName}/${method.name}`, methods });
+    }
+  }
+  return [...paths, ...templates];
+}
+
+/** Connect serves unary RPCs without side effects with GET, too. */
+function isServedWithGet({ methodKind, idempotency }: DescMethod): boolean {
+  return methodKind === 'unary' && idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+}
+
+/** `package.Service/Method` of every RPC. */
+function rpcNames(services: readonly DescService[]): string[] {
+  return services.flatMap(({ typeName, methods }) => methods.map(({ name }) => `${typeName}/${name}`));
+}
+
+function parameters(template: string): number {
+  return template.split('{').length - 1;
+}
+
+/** Logs one line, at level debug, per request that has no call. */
+function logRequests(app: FastifyInstance): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    if (request.call !== null) return done();
+    request.log.debug(
+      {
+        method: request.method,
+        path: request.routeOptions.url ?? 'unserved',
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 1000) / 1000,
+      },
+      'request',
+    );
+    done();
+  });
+}

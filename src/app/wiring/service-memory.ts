@@ -1,0 +1,48 @@
+import { getHeapStatistics } from 'node:v8';
+import { createMemory, type WatchedMemory } from '../../decide/memory/memory.js';
+import { createRedisMemoryStore } from '../../decide/memory/redis/redis-memory-store.js';
+import { createSqlMemoryStore } from '../../decide/memory/sql/sql-memory-store.js';
+import type { MemoryStore } from '../../decide/memory/store/memory-store.js';
+import { RULE_REDUCERS } from '../../kernel/evaluators/memory/reducers.js';
+import type { Foundations } from './foundations.js';
+
+/**
+ * Share of the heap that keys take which were read last: one of a hundred controls takes some 40 kB, and one that is not there is
+ * read again.
+ */
+const CACHE_SHARE = 1 / 8;
+
+/** The memory of the service, and which store it has. Nothing is opened before a control needs it. */
+export interface ServiceMemory {
+  readonly memory: WatchedMemory;
+  readonly storeKind: MemoryStore['kind'];
+}
+
+export function createServiceMemory({ config, database, failures, metrics }: Foundations): ServiceMemory {
+  const { store: url, volatile, timeoutMs, maxWindowMs, maxKeys, maxBytes } = config.memory;
+  let volatility: string | null = null;
+  const openStore = async (): Promise<MemoryStore> => {
+    if (url === null) return createSqlMemoryStore({ database });
+    const onVolatile = (reason: string | null) => {
+      // Once, not with each connection.
+      if (reason !== null && reason !== volatility) failures.told('warn', 'memory volatile', reason, {});
+      volatility = reason;
+    };
+    return createRedisMemoryStore({ url, volatile, timeoutMs, onVolatile });
+  };
+  return {
+    memory: createMemory({
+      openStore,
+      reducers: RULE_REDUCERS,
+      timeoutMs,
+      maxWindowMs,
+      maxKeys,
+      maxBytes,
+      cacheBytes: getHeapStatistics().heap_size_limit * CACHE_SHARE,
+      log: failures,
+      meter: metrics.memory,
+      volatility: () => volatility,
+    }),
+    storeKind: url === null ? database.kind : 'redis',
+  };
+}

@@ -1,0 +1,95 @@
+import type { ApprovalBinding, ApprovalReuse } from '../../kernel/core/lift.js';
+import type { ApprovalNotice, ApprovalState } from '../decisions/approval-gate.js';
+import type { BoundCall } from './binding.js';
+import type { Person, Requester } from './votes.js';
+
+/** A control that asks, as it was when it asked. */
+export interface AskingControl {
+  readonly id: number;
+  readonly name: string;
+  readonly version: number;
+  readonly definitionHash: string;
+  readonly approvers: readonly string[];
+  readonly quorum: number;
+  readonly separate: boolean;
+  readonly bind: ApprovalBinding;
+  readonly reuse: ApprovalReuse;
+  /** See `VotedControl.authors`. */
+  readonly authors: readonly string[];
+}
+
+/** A vote as stored. */
+export interface VoteRow extends Person {
+  readonly decision: 'approve' | 'deny';
+  readonly atMs: number;
+  readonly address: string | null;
+  readonly comment: string | null;
+  readonly stepSha256: string;
+}
+
+/** An approval as stored, without the step. Times are in milliseconds since 1970. */
+export interface ApprovalRow extends BoundCall, Requester {
+  readonly id: number;
+  readonly stepId: string | null;
+  readonly stepType: string;
+  readonly stepName: string;
+  /** As stored: one whose time is over may still be pending or approved, see `stateAt`. */
+  readonly state: ApprovalState;
+  readonly binding: string;
+  readonly narrowedBinding: string | null;
+  readonly stepSha256: string;
+  readonly question: string;
+  readonly controls: readonly AskingControl[];
+  readonly reuse: ApprovalReuse;
+  readonly askedAtMs: number;
+  readonly expiresAtMs: number;
+  readonly decidedAtMs: number | null;
+  readonly usedAtMs: number | null;
+  readonly endedAtMs: number | null;
+  readonly uses: number;
+  readonly endReason: string | null;
+  readonly changeNo: number;
+  /** Oldest first. */
+  readonly votes: readonly VoteRow[];
+}
+
+export const EXPIRED = 'its time is over';
+
+type Timed = Pick<ApprovalRow, 'state' | 'expiresAtMs'>;
+
+/** Its state at a time: it expires by the clock, even before that is stored. */
+export function stateAt({ state, expiresAtMs }: Timed, nowMs: number): ApprovalState {
+  return (state === 'pending' || state === 'approved') && expiresAtMs <= nowMs ? 'expired' : state;
+}
+
+/** The same with the members that tell of the end. */
+export function rowAt(row: ApprovalRow, nowMs: number): ApprovalRow {
+  const state = stateAt(row, nowMs);
+  if (state === row.state) return row;
+  return { ...row, state, endedAtMs: row.expiresAtMs, endReason: EXPIRED };
+}
+
+/** What callers of evaluations see. */
+export function noticeOf(
+  row: Pick<ApprovalRow, 'id' | 'state' | 'expiresAtMs' | 'stepSha256' | 'controls'>,
+): ApprovalNotice {
+  const { id, state, expiresAtMs, stepSha256, controls } = row;
+  return { id, state, expiresAtMs, stepSha256, controls: controls.map(({ id, name }) => ({ id, name })) };
+}
+
+/** The stored text of a rule of reuse, and back. */
+export function reuseText(reuse: ApprovalReuse): string {
+  return typeof reuse === 'object' ? String(reuse.seconds) : reuse;
+}
+
+export function reuseOf(text: string): ApprovalReuse {
+  return text === 'once' || text === 'session' ? text : { seconds: Number(text) };
+}
+
+/** What approving allows, in words. */
+export function allowed(reuse: ApprovalReuse): string {
+  if (reuse === 'once') return 'Approving allows this step once.';
+  if (reuse === 'session')
+    return 'Approving allows this step any number of times in this session, until the approval expires.';
+  return `Approving allows this step any number of times for ${reuse.seconds} seconds.`;
+}

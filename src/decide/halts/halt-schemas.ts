@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import {
+  field,
+  nullable,
+  oneOf,
+  refuse,
+  refuseTyped,
+  report,
+  withDefault,
+  withExample,
+} from '../../contract/input/fields.js';
+import { agentName } from '../../contract/input/names.js';
+import { integer } from '../../contract/input/numbers.js';
+import { futureTime } from '../../contract/input/times.js';
+import { idempotencyKey } from '../../storage/database/idempotency.js';
+import { within32Bits } from '../../storage/database/row-id.js';
+import { isStorable } from '../../storage/database/text.js';
+import { HALT_SCOPES, type HaltScope } from './halt.js';
+
+export const HALT_STATES = ['active', 'lifted', 'expired'] as const;
+
+const MAX_REASON_LENGTH = 500;
+/** As of session ids and names of steps in evaluations. */
+const MAX_TEXT_LENGTH = 255;
+const MAX_DAYS = 365;
+const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
+/** No control characters and line breaks: reasons appear in logs. */
+const REASON = /^[^\p{Cc}\p{Zl}\p{Zp}]+$/u;
+
+/** Any integer: a number that is no id is not found. */
+const id = integer();
+
+const reason = () =>
+  field<string>(
+    (value, sink) => {
+      if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
+      const read = value.trim();
+      if (read === '') return refuse(sink, 'string_too_short', 'must have at least 1 character', value);
+      if (read.length <= MAX_REASON_LENGTH && REASON.test(read) && isStorable(read)) return read;
+      const rule = `must have 1 to ${MAX_REASON_LENGTH} characters, without line breaks and control characters`;
+      return refuseTyped(sink, 'value_error', rule, value);
+    },
+    { type: 'string', minLength: 1, maxLength: MAX_REASON_LENGTH },
+  );
+
+/** A text that steps are compared with as it is. */
+const exactText = () =>
+  field<string>(
+    (value, sink) => {
+      if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
+      if (value === '') return refuse(sink, 'string_too_short', 'must have at least 1 character', value);
+      if (value.length <= MAX_TEXT_LENGTH && isStorable(value)) return value;
+      const rule = `must have 1 to ${MAX_TEXT_LENGTH} characters, without NUL and halves of surrogate pairs`;
+      return refuseTyped(sink, 'value_error', rule, value);
+    },
+    { type: 'string', minLength: 1, maxLength: MAX_TEXT_LENGTH },
+  );
+
+type Part = 'agent_name' | 'session_id' | 'step_name';
+
+/** Which members say what a halt of each scope denies; those of `optional` may be absent. */
+const PARTS: Record<HaltScope, { readonly required: readonly Part[]; readonly optional?: readonly Part[] }> =
+  {
+    step_name: { required: ['step_name'], optional: ['agent_name'] },
+    session: { required: ['agent_name', 'session_id'] },
+    agent: { required: ['agent_name'] },
+    namespace: { required: [] },
+    installation: { required: [] },
+  };
+
+/** Input schemas of HaltService, by RPC. Members are in the order of the messages. `now`: milliseconds since 1970. */
+export function createHaltSchemas(now: () => number) {
+  const created = z
+    .object({
+      scope: oneOf(HALT_SCOPES),
+      agent_name: nullable(agentName()),
+      session_id: nullable(exactText()),
+      step_name: nullable(exactText()),
+      reason: reason(),
+      expires_at: nullable(futureTime(now, MAX_DAYS)),
+      idempotency_key: nullable(idempotencyKey()),
+    })
+    .superRefine((input, sink) => {
+      const { required, optional = [] } = PARTS[input.scope];
+      for (const part of ['agent_name', 'session_id', 'step_name'] as const) {
+        const isGiven = input[part] !== undefined;
+        if (!isGiven && required.includes(part)) {
+          report(sink, 'missing', `Field required with the scope ${input.scope}`, undefined, [part]);
+        } else if (isGiven && !required.includes(part) && !optional.includes(part)) {
+          report(sink, 'value_error', `must not be sent with the scope ${input.scope}`, input[part], [part]);
+        }
+      }
+    });
+  return {
+    createHalt: withExample(created, {
+      scope: 'step_name',
+      agent_name: 'billing-bot-01',
+      step_name: 'delete_account',
+      reason: 'deletes accounts of other customers',
+    }),
+    listHalts: z.object({
+      cursor: nullable(integer().transform(within32Bits)),
+      limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+      state: nullable(oneOf(HALT_STATES)),
+    }),
+    getHalt: z.object({ halt_id: id }),
+    liftHalt: withExample(z.object({ halt_id: id, reason: nullable(reason()) }), {
+      reason: 'the prompt is mended',
+    }),
+  };
+}
+
+/** Outputs of these schemas, by RPC. */
+export type HaltInputs = {
+  [Rpc in keyof ReturnType<typeof createHaltSchemas>]: z.output<ReturnType<typeof createHaltSchemas>[Rpc]>;
+};

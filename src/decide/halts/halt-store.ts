@@ -1,0 +1,170 @@
+import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import type { BulkRow } from '../../storage/database/bulk.js';
+import type { Database } from '../../storage/database/database.js';
+import { withServiceErrors } from '../../storage/database/errors.js';
+import { findPage, type Page } from '../../storage/database/page.js';
+import { isRowId } from '../../storage/database/row-id.js';
+import type { Scoped } from '../../storage/database/scoped.js';
+import { assertStorable } from '../../storage/database/text.js';
+import { type ActiveHalt, type HaltScope, INSTALLATION } from './halt.js';
+import type { HALT_STATES } from './halt-schemas.js';
+
+export type HaltState = (typeof HALT_STATES)[number];
+
+/** A halt as stored. Times are in milliseconds since 1970. */
+export interface HaltRow extends ActiveHalt {
+  readonly createdAtMs: number;
+  readonly createdBy: string;
+  readonly liftedAtMs: number | null;
+  readonly liftedBy: string | null;
+  readonly liftReason: string | null;
+}
+
+export type NewHalt = Omit<HaltRow, 'id' | 'namespace' | 'liftedAtMs' | 'liftedBy' | 'liftReason'>;
+
+/** Selection of halts to list. */
+export interface HaltFilters {
+  /** Only smaller ids; null for the first page. */
+  readonly cursor: number | null;
+  readonly limit: number;
+  /** Null for all. */
+  readonly state: HaltState | null;
+  readonly nowMs: number;
+}
+
+/** The halts of a namespace, and of the installation. Every method rejects with a `ServiceError` only. */
+export function createHaltStore({ client, namespace }: Scoped) {
+  const seen = { in: [namespace.name, INSTALLATION] };
+  return {
+    /** Null also for a number that cannot be the id of a halt, and for halts of other namespaces. */
+    find: (id: number): Promise<HaltRow | null> =>
+      withServiceErrors(async () => {
+        if (!isRowId(id)) return null;
+        const row = await client.halt.findUnique({ where: { id, namespace: seen } });
+        return row === null ? null : toRow(row);
+      }),
+
+    /** One page, newest first. */
+    list: ({ cursor, limit, state, nowMs }: HaltFilters): Promise<Page<HaltRow>> =>
+      withServiceErrors(() => {
+        const query = {
+          from: Prisma.sql`"halts" h`,
+          id: Prisma.sql`h."id"`,
+          filters: [
+            Prisma.sql`h."namespace" IN (${namespace.name}, ${INSTALLATION})`,
+            ...(state === null ? [] : [isInState(state, nowMs)]),
+          ],
+          after: cursor === null ? null : Prisma.sql`h."id" < ${cursor}`,
+          orderBy: Prisma.sql`h."id" DESC`,
+          limit,
+        };
+        return findPage(client, query, async (ids) => {
+          const rows = await client.halt.findMany({ where: { id: { in: ids }, namespace: seen } });
+          return rows.map(toRow);
+        });
+      }),
+
+    /** Number of halts in force: of the installation, or of the namespace alone. */
+    countActive: (ofInstallation: boolean, nowMs: number): Promise<number> =>
+      withServiceErrors(() =>
+        client.halt.count({
+          where: { namespace: ofInstallation ? INSTALLATION : namespace.name, ...activeAt(nowMs) },
+        }),
+      ),
+
+    insert: (halt: NewHalt): Promise<HaltRow> =>
+      withServiceErrors(async () => {
+        for (const text of [halt.reason, halt.createdBy, halt.sessionId ?? '', halt.stepName ?? '']) {
+          assertStorable(text);
+        }
+        const data = {
+          ...halt,
+          namespace: halt.scope === 'installation' ? INSTALLATION : namespace.name,
+          createdAtMs: BigInt(halt.createdAtMs),
+          expiresAtMs: halt.expiresAtMs === null ? null : BigInt(halt.expiresAtMs),
+        };
+        return toRow(await client.halt.create({ data }));
+      }),
+
+    /** The halt must be one that `find` returns. */
+    lift: (id: number, atMs: number, by: string, reason: string | null): Promise<HaltRow> =>
+      withServiceErrors(async () => {
+        for (const text of [by, reason ?? '']) assertStorable(text);
+        const data = { liftedAtMs: BigInt(atMs), liftedBy: by, liftReason: reason };
+        return toRow(await client.halt.update({ where: { id, namespace: seen }, data }));
+      }),
+  };
+}
+
+/**
+ * A query for the halts of all namespaces that are in force at a time or later; with ids after `afterId`, at most `limit`.
+ * Its rows are for `haltOf`.
+ */
+export function activeHaltsQuery(nowMs: number, afterId = 0, limit?: number): Prisma.Sql {
+  const most = limit === undefined ? Prisma.empty : Prisma.sql`LIMIT ${limit}`;
+  return Prisma.sql`
+    SELECT "id", "namespace", "scope", "agent_name", "session_id", "step_name", "reason", "expires_at_ms" FROM "halts" h
+    WHERE "id" > ${afterId} AND ${isInState('active', nowMs)} ORDER BY "id" ${most}`;
+}
+
+/** A halt of a row of `activeHaltsQuery`. */
+export function haltOf(row: BulkRow): ActiveHalt {
+  const [id, namespace, scope, agentName, sessionId, stepName, reason, expiresAtMs] = row;
+  return {
+    id: Number(id),
+    namespace: String(namespace),
+    scope: String(scope) as HaltScope,
+    agentName: textOf(agentName),
+    sessionId: textOf(sessionId),
+    stepName: textOf(stepName),
+    reason: String(reason),
+    expiresAtMs: textOf(expiresAtMs) === null ? null : Number(expiresAtMs),
+  };
+}
+
+/** The halts in force of all namespaces, read in a thread that serves no requests. Rejects with a `ServiceError` only. */
+export async function readActiveHalts(
+  { bulk }: Pick<Database, 'bulk'>,
+  nowMs: number,
+): Promise<ActiveHalt[]> {
+  return (await bulk.read('search', activeHaltsQuery(nowMs))).map(haltOf);
+}
+
+/** What of a halt decides about steps. */
+export function activeOf(row: ActiveHalt): ActiveHalt {
+  const { id, namespace, scope, agentName, sessionId, stepName, reason, expiresAtMs } = row;
+  return { id, namespace, scope, agentName, sessionId, stepName, reason, expiresAtMs };
+}
+
+export function stateOf({ liftedAtMs, expiresAtMs }: HaltRow, nowMs: number): HaltState {
+  if (liftedAtMs !== null) return 'lifted';
+  return expiresAtMs !== null && expiresAtMs <= nowMs ? 'expired' : 'active';
+}
+
+function textOf(value: BulkRow[number] | undefined): string | null {
+  return value === null || value === undefined ? null : String(value);
+}
+
+function activeAt(nowMs: number) {
+  return {
+    liftedAtMs: null,
+    OR: [{ expiresAtMs: null }, { expiresAtMs: { gt: BigInt(nowMs) } }],
+  } satisfies Prisma.HaltWhereInput;
+}
+
+function isInState(state: HaltState, nowMs: number): Prisma.Sql {
+  if (state === 'lifted') return Prisma.sql`h."lifted_at_ms" IS NOT NULL`;
+  const ended = Prisma.sql`h."expires_at_ms" <= ${BigInt(nowMs)}`;
+  if (state === 'expired') return Prisma.sql`h."lifted_at_ms" IS NULL AND ${ended}`;
+  return Prisma.sql`h."lifted_at_ms" IS NULL AND (h."expires_at_ms" IS NULL OR NOT ${ended})`;
+}
+
+function toRow(row: Prisma.HaltGetPayload<object>): HaltRow {
+  return {
+    ...row,
+    scope: row.scope as HaltScope,
+    createdAtMs: Number(row.createdAtMs),
+    expiresAtMs: row.expiresAtMs === null ? null : Number(row.expiresAtMs),
+    liftedAtMs: row.liftedAtMs === null ? null : Number(row.liftedAtMs),
+  };
+}

@@ -1,0 +1,174 @@
+import { z } from 'zod';
+import {
+  boolean,
+  list,
+  nullable,
+  oneOf,
+  report,
+  text,
+  withDefault,
+  withExample,
+} from '../../contract/input/fields.js';
+import { ifVersion } from '../../contract/input/if-version.js';
+import { described } from '../../contract/input/messages.js';
+import { slugName } from '../../contract/input/names.js';
+import { integer } from '../../contract/input/numbers.js';
+import { strictFlag } from '../../contract/input/parse-input.js';
+import { MAX_TARGET_LENGTH } from '../../contract/input/target.js';
+import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
+import { DECISIONS, EXECUTIONS, STAGES } from '../../kernel/core/types.js';
+import { idempotencyKey } from '../../storage/database/idempotency.js';
+import { createControlDataSchema } from './control-data.js';
+import { CONTROL_ORDERS } from './control-filters.js';
+import { scopeSchema, selectorPath } from './definition/definition-members.js';
+import { targetPart } from './target-part.js';
+
+/** Controls, or versions of one, per page. */
+const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
+
+/** Longest step name of a filter: patterns are searched in it. */
+const MAX_STEP_NAME_LENGTH = 1_024;
+
+/** Any integer: a number that is no control id, 0 or beyond 32 bits included, is simply not found. */
+const controlId = integer();
+/** The same for the number of a version. */
+const versionNum = integer();
+
+/** Whether warnings about the written data are rejected. */
+const strict = strictFlag();
+
+/** Clamps a cursor to the 32 bits of ids and version numbers, with which it is compared. */
+function within32Bits(cursor: number): number {
+  return Math.min(Math.max(cursor, -(2 ** 31)), 2 ** 31 - 1);
+}
+
+/**
+ * Longest expression that is inspected, in UTF-16 code units. Longer than those that are accepted, so that one which has
+ * become too long has a problem like any other.
+ */
+const MAX_INSPECTED_LENGTH = 65_536;
+
+/** An example of the OpenAPI document. */
+const EXAMPLE = {
+  execution: 'server',
+  scope: { step_types: ['tool'], stages: ['pre'] },
+  condition: {
+    selector: { path: 'input.text' },
+    evaluator: { name: 'regex', config: { pattern: '\\b\\d{16}\\b' } },
+  },
+  action: { decision: 'deny' },
+};
+
+/**
+ * Input schemas of ControlService, by RPC. Members are in the order of the messages, and values of paths and
+ * queries may be text.
+ */
+export function createControlSchemas(registry: EvaluatorRegistry) {
+  const data = createControlDataSchema(registry);
+  return {
+    createControl: withExample(z.object({ name: slugName(), data, strict }), {
+      name: 'no-card-numbers',
+      data: EXAMPLE,
+    }),
+    listControls: z
+      .object({
+        cursor: nullable(integer().transform(within32Bits)),
+        limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+        name: nullable(text()),
+        enabled: nullable(boolean()),
+        template_backed: nullable(boolean()),
+        cloned: nullable(boolean()),
+        step_type: nullable(text()),
+        stage: nullable(text()),
+        execution: nullable(text()),
+        tag: nullable(text()),
+        stage_filter: nullable(oneOf(STAGES)),
+        execution_filter: nullable(oneOf(EXECUTIONS)),
+        has_agents: nullable(boolean()),
+        decisions: nullable(list(oneOf(DECISIONS), { max: DECISIONS.length })).transform(
+          (words) => words ?? [],
+        ),
+        agent_name: nullable(text()),
+        order_by: nullable(oneOf(CONTROL_ORDERS, 'enum')),
+        reverse: nullable(boolean()),
+        step_name: nullable(text({ max: MAX_STEP_NAME_LENGTH })),
+        include_attachments: nullable(boolean()),
+        attachment_target_type: nullable(text({ min: 1, max: MAX_TARGET_LENGTH })),
+        attachment_target_id: nullable(text({ min: 1, max: MAX_TARGET_LENGTH })),
+      })
+      .superRefine(({ include_attachments: included, ...others }, sink) => {
+        if (included === true) return;
+        for (const member of ['attachment_target_type', 'attachment_target_id'] as const) {
+          const value = others[member];
+          if (value === undefined) continue;
+          report(sink, 'value_error', 'requires include_attachments', value, [member]);
+        }
+      }),
+    inspectExpression: withExample(
+      z.object({
+        // Messages do not tell an empty text from none.
+        expression: withDefault(text({ max: MAX_INSPECTED_LENGTH }), ''),
+        cursor: nullable(integer({ min: 0, max: MAX_INSPECTED_LENGTH })),
+        scope: nullable(scopeSchema),
+        selector_path: nullable(selectorPath),
+      }),
+      { expression: "input.amount > 1000 && !input.to.endsWith('@example.com')", cursor: 6 },
+    ),
+    validateControl: withExample(z.object({ data, strict, control_id: nullable(controlId) }), {
+      data: EXAMPLE,
+    }),
+    getControl: z.object({ control_id: controlId }),
+    updateControl: withExample(
+      z.object({
+        control_id: controlId,
+        name: nullable(slugName()),
+        enabled: nullable(boolean()),
+        strict,
+        if_version: ifVersion(),
+      }),
+      { enabled: false },
+    ),
+    deleteControl: z.object({
+      control_id: controlId,
+      force: withDefault(boolean(), false),
+      if_version: ifVersion(),
+    }),
+    cloneAndBindControl: withExample(
+      z.object({
+        control_id: controlId,
+        name: nullable(slugName()),
+        target_binding: z.object(
+          { target_type: targetPart(), target_id: targetPart(), enabled: withDefault(boolean(), true) },
+          described('an object with target_type and target_id'),
+        ),
+        idempotency_key: nullable(idempotencyKey()),
+      }),
+      { target_binding: { target_type: 'project', target_id: 'billing' } },
+    ),
+    listControlAgents: z.object({
+      control_id: controlId,
+      cursor: nullable(text()),
+      limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+    }),
+    listControlPolicies: z.object({
+      control_id: controlId,
+      cursor: nullable(integer().transform(within32Bits)),
+      limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+    }),
+    listControlVersions: z.object({
+      control_id: controlId,
+      cursor: nullable(integer().transform(within32Bits)),
+      limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+    }),
+    getControlVersion: z.object({ control_id: controlId, version_num: versionNum }),
+    restoreControlVersion: z.object({
+      control_id: controlId,
+      version_num: versionNum,
+      if_version: ifVersion(),
+    }),
+    getControlData: z.object({ control_id: controlId }),
+    setControlData: withExample(z.object({ control_id: controlId, data, strict, if_version: ifVersion() }), {
+      data: EXAMPLE,
+    }),
+  };
+}

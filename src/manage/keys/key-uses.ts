@@ -1,0 +1,71 @@
+import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
+import type { Database } from '../../storage/database/database.js';
+
+export interface KeyUsesOptions {
+  readonly database: Pick<Database, 'bulk'>;
+  /** The ids of the keys that were used since the last call. */
+  readonly takeUsed: () => readonly number[];
+  readonly failures: Pick<RepeatLog, 'failed'>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** Writes when keys were last used. */
+export interface KeyUses {
+  start(): void;
+  /** Writes what was used since the last time. Never rejects: what cannot be written is kept for the next time. */
+  write(): Promise<void>;
+  /** Writes for the last time. */
+  close(): Promise<void>;
+}
+
+/** Between two writes, in milliseconds: uses are exact to this. */
+const WRITE_MS = 60_000;
+/** Ids in one statement: a database takes a limited number of values. */
+const MAX_AT_ONCE = 1_000;
+
+/** Collects uses in memory, and writes them each minute in one statement, which no call waits for. */
+export function createKeyUses({ database, takeUsed, failures, now }: KeyUsesOptions): KeyUses {
+  const waiting = new Set<number>();
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
+
+  async function writeNow(): Promise<void> {
+    for (const id of takeUsed()) waiting.add(id);
+    // In one order in all processes: PostgreSQL locks rows as they are written.
+    const ids = [...waiting].sort((left, right) => left - right);
+    const seconds = Math.floor(now() / 1000);
+    try {
+      for (let from = 0; from < ids.length; from += MAX_AT_ONCE) {
+        const some = ids.slice(from, from + MAX_AT_ONCE);
+        await database.bulk.transaction((tx) => tx.run(usedAt(some, seconds)));
+        for (const id of some) waiting.delete(id);
+      }
+    } catch (error) {
+      failures.failed('key uses', 'the last uses of keys cannot be written yet', error);
+    }
+  }
+
+  const write = (): Promise<void> => {
+    writing = writing.then(writeNow);
+    return writing;
+  };
+  return {
+    start() {
+      timer ??= setInterval(() => void write(), WRITE_MS).unref();
+    },
+    write,
+    close() {
+      clearInterval(timer);
+      return write();
+    },
+  };
+}
+
+/** The clock of another process may be ahead: a last use never becomes earlier. */
+function usedAt(ids: readonly number[], seconds: number): Prisma.Sql {
+  return Prisma.sql`
+    UPDATE "api_keys" SET "last_used_s" = ${BigInt(seconds)}
+    WHERE "id" IN (${Prisma.join([...ids])}) AND ("last_used_s" IS NULL OR "last_used_s" < ${BigInt(seconds)})`;
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { NAMESPACE_NAME } from '../../contract/call/namespace.js';
+import {
+  boolean,
+  field,
+  nullable,
+  refuse,
+  refuseTyped,
+  text,
+  withDefault,
+  withExample,
+} from '../../contract/input/fields.js';
+import { integer } from '../../contract/input/numbers.js';
+import { isStorable } from '../../storage/database/text.js';
+
+const NAME_RULE =
+  'must have 1 to 63 characters: lower-case letters, digits and "-", with a letter or digit at both ends';
+const MAX_DISPLAY_NAME_LENGTH = 255;
+const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
+
+/** The name of a namespace that is to exist. */
+export function namespaceName(): z.ZodType<string> {
+  return field(
+    (value, sink) => {
+      if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
+      if (!NAMESPACE_NAME.test(value)) return refuseTyped(sink, 'string_pattern_mismatch', NAME_RULE, value);
+      return value;
+    },
+    { type: 'string', minLength: 1, maxLength: 63, pattern: NAMESPACE_NAME.source },
+  );
+}
+
+/** A name as it is shown: surrounding blanks removed. */
+function displayName(): z.ZodType<string> {
+  return field(
+    (value, sink) => {
+      if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
+      const read = value.trim();
+      if (read.length === 0) return refuse(sink, 'string_too_short', 'must have at least 1 character', value);
+      if (read.length > MAX_DISPLAY_NAME_LENGTH) {
+        return refuse(
+          sink,
+          'string_too_long',
+          `must have at most ${MAX_DISPLAY_NAME_LENGTH} characters`,
+          value,
+        );
+      }
+      if (!isStorable(read)) {
+        return refuse(
+          sink,
+          'value_error',
+          'must not have a NUL character or half of a surrogate pair',
+          value,
+        );
+      }
+      return read;
+    },
+    { type: 'string', minLength: 1, maxLength: MAX_DISPLAY_NAME_LENGTH },
+  );
+}
+
+/** A name in a path: any text; one that is no name is not found. */
+const namespace = text();
+const ofNamespace = z.object({ namespace });
+
+/** Input schemas of NamespaceService, by RPC. Members are in the order of the messages. */
+export const namespaceSchemas = {
+  createNamespace: withExample(z.object({ name: namespaceName(), display_name: nullable(displayName()) }), {
+    name: 'payments',
+    display_name: 'Payments',
+  }),
+  listNamespaces: z.object({
+    cursor: nullable(text()),
+    limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+  }),
+  getNamespace: ofNamespace,
+  updateNamespace: withExample(z.object({ namespace, display_name: displayName() }), {
+    display_name: 'Payments',
+  }),
+  exportNamespace: withExample(ofNamespace, {}),
+  deleteNamespace: z.object({ namespace, force: withDefault(boolean(), false) }),
+};

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { Decimal, isNumber } from '../../../packages/exact-json/src/index.js';
+import { field, nullable, refuse, text, withDefault, withExample } from '../../contract/input/fields.js';
+import { integer } from '../../contract/input/numbers.js';
+import { readTime } from '../events/store/event-time.js';
+
+const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
+const POSITION = { min: 0, max: Number.MAX_SAFE_INTEGER } as const;
+
+/** A time in milliseconds since 1970, rounded up or down, because entries have whole milliseconds. */
+const time = (round: 'up' | 'down') =>
+  field<number>(
+    (value, sink) => {
+      const given = value instanceof Decimal ? value.toNumber() : value;
+      const read = typeof given === 'string' || isNumber(given) ? readTime(given) : undefined;
+      if (read === undefined) return refuse(sink, 'datetime_from_date_parsing', 'must be a time', value);
+      const ms = Number(read.us) / 1_000;
+      return round === 'up' ? Math.ceil(ms) : Math.floor(ms);
+    },
+    { type: 'string', format: 'date-time' },
+  );
+
+/** Clamps a cursor to exact integers, with which it is compared. */
+function withinPositions(cursor: number): number {
+  return Math.min(Math.max(cursor, 0), POSITION.max);
+}
+
+const filters = {
+  start_time: nullable(time('up')),
+  end_time: nullable(time('down')),
+  actor: nullable(text()),
+  action: nullable(text()),
+  resource: nullable(text()),
+  resource_id: nullable(text()),
+  min_revision: nullable(integer(POSITION)),
+  max_revision: nullable(integer(POSITION)),
+  request_id: nullable(text()),
+};
+
+/** Longest part of a text that is searched for. */
+const MAX_PART_LENGTH = 1_024;
+const part = nullable(text({ max: MAX_PART_LENGTH }));
+const parts = { actor_contains: part, action_contains: part, resource_contains: part };
+
+/** Input schemas of AuditService, by RPC. Members are in the order of the messages. */
+export const auditSchemas = {
+  listAuditEntries: z.object({
+    ...filters,
+    cursor: nullable(integer().transform(withinPositions)),
+    limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+    ...parts,
+  }),
+  exportAuditEntries: withExample(z.object({ ...filters, ...parts }), {
+    resource: 'control',
+    action: 'control.create',
+  }),
+  verifyAudit: z.object({ after_position: nullable(integer(POSITION)) }),
+};
+
+/** Outputs of the schemas of AuditService, by RPC. */
+export type AuditInputs = { [Rpc in keyof typeof auditSchemas]: z.output<(typeof auditSchemas)[Rpc]> };

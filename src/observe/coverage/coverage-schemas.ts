@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import {
+  list,
+  nullable,
+  oneOf,
+  report,
+  text,
+  withDefault,
+  withExample,
+} from '../../contract/input/fields.js';
+import { described } from '../../contract/input/messages.js';
+import { integer } from '../../contract/input/numbers.js';
+
+const PAGE_SIZE = { min: 1, max: 50, default: 20 } as const;
+const MAX_EXPECTATIONS = 20;
+const INTERVAL_S = { min: 60, max: 30 * 86_400 } as const;
+const POINT = /^[A-Za-z0-9_.-]*$/;
+
+/** A name in a path: any text here; the service normalises it, because it is validated after the body. */
+const agentNameText = text();
+
+const expectation = z.object(
+  {
+    point: nullable(text({ min: 1, max: 64, pattern: POINT })),
+    interval_seconds: integer(INTERVAL_S),
+  },
+  described('an object with interval_seconds'),
+);
+
+/** Input schemas of CoverageService, by RPC. */
+export const COVERAGE_SCHEMAS = {
+  listCoverage: z.object({
+    cursor: nullable(text()),
+    limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+    name: nullable(text()),
+    state: nullable(oneOf(['never_seen', 'overdue'], 'enum')),
+  }),
+  getCoverage: z.object({ agent_name: agentNameText }),
+  setExpectations: withExample(
+    z
+      .object({
+        agent_name: agentNameText,
+        expectations: withDefault(list(expectation, { max: MAX_EXPECTATIONS }), []),
+      })
+      .superRefine(({ expectations }, sink) => {
+        const points = expectations.map(({ point }) => point);
+        const at = points.findIndex((point, index) => points.indexOf(point) < index);
+        if (at === -1) return;
+        report(sink, 'value_error', 'must be another point than those before', null, [
+          'expectations',
+          at,
+          'point',
+        ]);
+      }),
+    { expectations: [{ point: 'rest', interval_seconds: 900 }] },
+  ),
+};
+
+/** Outputs of these schemas, by RPC. */
+export type CoverageInputs = {
+  [Rpc in keyof typeof COVERAGE_SCHEMAS]: z.output<(typeof COVERAGE_SCHEMAS)[Rpc]>;
+};

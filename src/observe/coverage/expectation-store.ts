@@ -1,0 +1,110 @@
+import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import type { BulkRow, BulkTransaction } from '../../storage/database/bulk.js';
+import type { Database } from '../../storage/database/database.js';
+import { withServiceErrors } from '../../storage/database/errors.js';
+import type { Scoped } from '../../storage/database/scoped.js';
+import { grouped } from './grouped.js';
+
+/** How often an agent is expected to be heard at a point. */
+export interface WantedExpectation {
+  /** Empty for any point. */
+  readonly point: string;
+  readonly intervalS: number;
+}
+
+/** A stored expectation. Times are in seconds since 1970. */
+export interface Expectation extends WantedExpectation {
+  readonly agentId: number;
+  /** When it was set. */
+  readonly sinceS: number;
+  /** When the agent was found to be overdue; null while it is not. */
+  readonly overdueS: number | null;
+}
+
+/** An expectation with what is known of its agent. */
+export interface WatchedExpectation extends Expectation {
+  /** Key of the agent. */
+  readonly agentKey: string;
+  readonly namespace: string;
+  /** When the agent was last heard at the point; null if it never was. */
+  readonly heardS: number | null;
+}
+
+/** Expectations of agents of the namespace. Writing needs the client of a mutation. Rejects with a `ServiceError` only. */
+export function createExpectationStore({ client, namespace }: Scoped) {
+  const of = (agentId: number) => ({ agentId, agent: { namespace: namespace.name } });
+  return {
+    /** By agent, sorted by point. */
+    find: (agentIds: readonly number[]): Promise<Map<number, Expectation[]>> =>
+      withServiceErrors(async () => {
+        const rows = await client.agentExpectation.findMany({
+          where: { agentId: { in: [...agentIds] }, agent: { namespace: namespace.name } },
+          orderBy: { point: 'asc' },
+        });
+        const found = rows.map(({ intervalS, sinceS, overdueS, ...row }) => ({
+          ...row,
+          intervalS: Number(intervalS),
+          sinceS: Number(sinceS),
+          overdueS: overdueS === null ? null : Number(overdueS),
+        }));
+        return grouped(found, ({ agentId }) => agentId);
+      }),
+
+    /** Sets one, which then begins anew. Does nothing for an agent that is not in the namespace. */
+    set: (agentId: number, { point, intervalS }: WantedExpectation, nowS: number): Promise<void> =>
+      withServiceErrors(async () => {
+        const agents = await client.agent.count({ where: { id: agentId, namespace: namespace.name } });
+        if (agents === 0) return;
+        await client.agentExpectation.deleteMany({ where: { ...of(agentId), point } });
+        const data = { agentId, point, intervalS: BigInt(intervalS), sinceS: BigInt(nowS) };
+        await client.agentExpectation.create({ data });
+      }),
+
+    remove: (agentId: number, points: readonly string[]): Promise<void> =>
+      withServiceErrors(async () => {
+        await client.agentExpectation.deleteMany({ where: { ...of(agentId), point: { in: [...points] } } });
+      }),
+  };
+}
+
+/** All expectations of all namespaces, with when their agents were last heard. */
+export async function watchedExpectations({
+  bulk,
+}: Pick<Database, 'bulk'>): Promise<readonly WatchedExpectation[]> {
+  const rows = await bulk.read(
+    'statistics',
+    Prisma.sql`
+      SELECT e."agent_id", e."point", e."interval_s", e."since_s", e."overdue_s", a."name", a."namespace",
+        (SELECT MAX(c."last_seen_s") FROM "agent_coverage" c
+          WHERE c."agent_id" = e."agent_id" AND (e."point" = '' OR c."point" = e."point"))
+      FROM "agent_expectations" e JOIN "agents" a ON a."id" = e."agent_id"`,
+  );
+  return rows.map(watched);
+}
+
+/** Says that an agent is overdue since a time, or is not with null. False if another process did so before. */
+export async function setOverdue(
+  tx: BulkTransaction,
+  { agentId, point, overdueS }: Pick<WatchedExpectation, 'agentId' | 'point' | 'overdueS'>,
+  nextS: number | null,
+): Promise<boolean> {
+  const [updated] = await tx.run(Prisma.sql`
+    UPDATE "agent_expectations" SET "overdue_s" = CAST(${nextS === null ? null : BigInt(nextS)} AS BIGINT)
+    WHERE "agent_id" = ${agentId} AND "point" = ${point}
+      AND ${overdueS === null ? Prisma.sql`"overdue_s" IS NULL` : Prisma.sql`"overdue_s" = ${BigInt(overdueS)}`}`);
+  return updated?.changes === 1;
+}
+
+function watched(row: BulkRow): WatchedExpectation {
+  const [agentId, point, intervalS, sinceS, overdueS, agentKey, namespace, heardS] = row;
+  return {
+    agentId: Number(agentId),
+    point: String(point),
+    intervalS: Number(intervalS),
+    sinceS: Number(sinceS),
+    overdueS: overdueS === null || overdueS === undefined ? null : Number(overdueS),
+    agentKey: String(agentKey),
+    namespace: String(namespace),
+    heardS: heardS === null || heardS === undefined ? null : Number(heardS),
+  };
+}

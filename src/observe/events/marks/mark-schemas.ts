@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import {
+  field,
+  list,
+  nullable,
+  refuseTyped,
+  text,
+  withDefault,
+  withExample,
+} from '../../../contract/input/fields.js';
+import { integer } from '../../../contract/input/numbers.js';
+import { within32Bits } from '../../../storage/database/row-id.js';
+import { isStorable } from '../../../storage/database/text.js';
+
+const MAX_NOTE_LENGTH = 1_000;
+/** No stored event has a longer id. */
+const MAX_ID_LENGTH = 36;
+/** Events of one filter: as many as a search of events returns. */
+const MAX_EVENTS = 1_000;
+const MAX_DAYS = 3_650;
+const PAGE_SIZE = { min: 1, max: 1_000, default: 100 } as const;
+
+const note = field<string>(
+  (value, sink) => {
+    const read = typeof value === 'string' ? value.trim() : '';
+    if (read !== '' && read.length <= MAX_NOTE_LENGTH && isStorable(read)) return read;
+    const rule = `must be a text of 1 to ${MAX_NOTE_LENGTH} characters, without NUL and halves of surrogate pairs`;
+    return refuseTyped(sink, 'value_error', rule, value);
+  },
+  { type: 'string', minLength: 1, maxLength: MAX_NOTE_LENGTH },
+);
+
+const executionId = () => text({ min: 1, max: MAX_ID_LENGTH });
+
+/** Events of halts have no control, but the number 0. */
+const controlId = () => integer({ min: 1, max: 2 ** 31 - 1 });
+
+const match = { control_execution_id: executionId(), control_id: controlId() };
+
+/** Input schemas of the RPCs about false positives. */
+export const MARK_SCHEMAS = {
+  markFalsePositive: withExample(z.object({ ...match, note: nullable(note) }), {
+    control_execution_id: '5f0c7a52-9d0b-4a57-8e0a-5d7d3c0f1b11',
+    control_id: 1,
+    note: 'a number of an order, not of a card',
+  }),
+  unmarkFalsePositive: z.object(match),
+  listFalsePositives: z.object({
+    cursor: nullable(integer().transform(within32Bits)),
+    limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+    control_id: nullable(controlId()),
+    control_execution_ids: withDefault(list(executionId(), { max: MAX_EVENTS }), []),
+    days: nullable(integer({ min: 1, max: MAX_DAYS })),
+  }),
+};
+
+/** Outputs of these schemas, by RPC. */
+export type MarkInputs = { [Rpc in keyof typeof MARK_SCHEMAS]: z.output<(typeof MARK_SCHEMAS)[Rpc]> };

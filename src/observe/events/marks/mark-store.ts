@@ -1,0 +1,114 @@
+import { Prisma } from '../../../../gen/prisma/sqlite/client.js';
+import type { Database } from '../../../storage/database/database.js';
+import { withServiceErrors } from '../../../storage/database/errors.js';
+import { findPage, type Page } from '../../../storage/database/page.js';
+import type { Scoped } from '../../../storage/database/scoped.js';
+
+/** A match that is marked. Times are in milliseconds since 1970. */
+export interface MarkRow {
+  readonly id: number;
+  readonly controlId: number;
+  readonly controlExecutionId: string;
+  /** Key of the agent. */
+  readonly agentName: string;
+  readonly decisionId: string | null;
+  readonly matchedAtMs: number;
+  readonly note: string | null;
+  readonly markedBy: string;
+  readonly markedAtMs: number;
+}
+
+/** The match of a mark. */
+export type MarkedMatch = Pick<MarkRow, 'controlId' | 'controlExecutionId'>;
+
+/** Selection of marks to list. */
+export interface MarkFilters {
+  /** Only smaller ids; null for the first page. */
+  readonly cursor: number | null;
+  readonly limit: number;
+  readonly controlId: number | null;
+  /** Empty for all. */
+  readonly controlExecutionIds: readonly string[];
+  /** Only matches since then; null for all. */
+  readonly sinceMs: number | null;
+}
+
+/** The marks of a namespace. Every method rejects with a `ServiceError` only. */
+export function createMarkStore({ client, namespace: { name: namespace } }: Scoped) {
+  const keyOf = ({ controlId, controlExecutionId }: MarkedMatch) => ({
+    namespace_controlId_controlExecutionId: { namespace, controlId, controlExecutionId },
+  });
+  return {
+    find: (match: MarkedMatch): Promise<MarkRow | null> =>
+      withServiceErrors(async () => {
+        const row = await client.falsePositive.findUnique({ where: keyOf(match) });
+        return row === null ? null : toRow(row);
+      }),
+
+    /** One page, latest mark first. */
+    list: ({ cursor, limit, controlId, controlExecutionIds, sinceMs }: MarkFilters): Promise<Page<MarkRow>> =>
+      withServiceErrors(() => {
+        const query = {
+          from: Prisma.sql`"false_positives" f`,
+          id: Prisma.sql`f."id"`,
+          filters: [
+            Prisma.sql`f."namespace" = ${namespace}`,
+            ...(controlId === null ? [] : [Prisma.sql`f."control_id" = ${controlId}`]),
+            ...(sinceMs === null ? [] : [Prisma.sql`f."matched_at_ms" >= ${BigInt(sinceMs)}`]),
+            ...(controlExecutionIds.length === 0
+              ? []
+              : [Prisma.sql`f."control_execution_id" IN (${Prisma.join([...controlExecutionIds])})`]),
+          ],
+          after: cursor === null ? null : Prisma.sql`f."id" < ${cursor}`,
+          orderBy: Prisma.sql`f."id" DESC`,
+          limit,
+        };
+        return findPage(client, query, async (ids) => {
+          const rows = await client.falsePositive.findMany({ where: { namespace, id: { in: ids } } });
+          return rows.map(toRow);
+        });
+      }),
+
+    count: (): Promise<number> =>
+      withServiceErrors(() => client.falsePositive.count({ where: { namespace } })),
+
+    insert: (mark: Omit<MarkRow, 'id'>): Promise<MarkRow> =>
+      withServiceErrors(async () => {
+        const times = { matchedAtMs: BigInt(mark.matchedAtMs), markedAtMs: BigInt(mark.markedAtMs) };
+        return toRow(await client.falsePositive.create({ data: { ...mark, ...times, namespace } }));
+      }),
+
+    /** The match must have a mark. */
+    setNote: (match: MarkedMatch, note: string): Promise<MarkRow> =>
+      withServiceErrors(async () =>
+        toRow(await client.falsePositive.update({ where: keyOf(match), data: { note } })),
+      ),
+
+    /** The match must have a mark. */
+    remove: (match: MarkedMatch): Promise<unknown> =>
+      withServiceErrors(() => client.falsePositive.delete({ where: keyOf(match) })),
+
+    /** Removes the marks of matches before a time. */
+    removeBefore: (ms: number): Promise<unknown> =>
+      withServiceErrors(() =>
+        client.falsePositive.deleteMany({ where: { namespace, matchedAtMs: { lt: BigInt(ms) } } }),
+      ),
+  };
+}
+
+/** The decisions of a namespace that marked matches were part of. Few enough to be kept in memory. */
+export async function markedDecisions(
+  { bulk }: Pick<Database, 'bulk'>,
+  namespace: string,
+): Promise<ReadonlySet<string>> {
+  const rows = await bulk.read(
+    'search',
+    Prisma.sql`SELECT DISTINCT "decision_id" FROM "false_positives"
+      WHERE "namespace" = ${namespace} AND "decision_id" IS NOT NULL`,
+  );
+  return new Set(rows.map(([decisionId]) => String(decisionId)));
+}
+
+function toRow({ namespace: _, ...row }: Prisma.FalsePositiveGetPayload<object>): MarkRow {
+  return { ...row, matchedAtMs: Number(row.matchedAtMs), markedAtMs: Number(row.markedAtMs) };
+}

@@ -1,0 +1,326 @@
+import { setImmediate as othersTurn } from 'node:timers/promises';
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
+import type { Namespace } from '../../contract/call/namespace.js';
+import { ServiceError } from '../../contract/errors/service-error.js';
+import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
+import type { EvaluationCaller } from '../../decide/decisions/evaluation-caller.js';
+import type {
+  EvaluationRequest,
+  RevisedVerdict,
+  VerdictRecorder,
+} from '../../decide/decisions/evaluation-service.js';
+import type { HaltNotice } from '../../decide/halts/halt.js';
+import { leafOfResult } from '../../kernel/core/decided-result.js';
+import type { SchemaMismatch } from '../../kernel/core/step-schemas.js';
+import type { LeafLabel } from '../../kernel/core/trace.js';
+import type { ControlResult } from '../../kernel/core/types.js';
+import { unavailable } from '../../storage/database/errors.js';
+import { createObservabilityMeter, type DropReason, type ObservabilityMeter } from './observability-meter.js';
+import { createRepeatedTexts } from './repeated-texts.js';
+import {
+  type ControlEvent,
+  type EventStep,
+  MAX_STEP_NAME_LENGTH,
+  MAX_STEP_TEXT_LENGTH,
+} from './store/event.js';
+import { executionKey } from './store/event-keys.js';
+import { utcTimeOfMs } from './store/event-time.js';
+import { type EventVerdict, eventVerdictOf, verdictMetadata } from './store/event-verdict.js';
+import { type TraceIds, traceIdsOf } from './trace-ids.js';
+
+/** Most events waiting in memory; further ones are lost while the database does not keep up. */
+const MAX_BUFFERED = 50_000;
+/** This many waiting events are written immediately, without waiting for the interval. */
+const EARLY_FLUSH = 10_000;
+/** Events of one call. */
+const EVENTS_PER_PORTION = 500;
+/**
+ * Most events being written at a time, as many as one transaction takes: few large ones cost a fifth less
+ * than many small ones, because the pages of the indexes are written once for each.
+ */
+const EVENTS_PER_WRITE = 2_000;
+
+/** Records results of the service itself: every match and every error, optionally every non-match too. */
+export interface Recorder extends VerdictRecorder {
+  /** Buffers the results of a verdict; they are written later. */
+  record(request: EvaluationRequest, verdict: RevisedVerdict, caller: EvaluationCaller): void;
+  /**
+   * Writes all events that are buffered now, and returns the number of events of a namespace that were written meanwhile.
+   * Rejects with SERVICE_UNAVAILABLE when some of them have to wait for the database.
+   */
+  flush(namespace: Namespace): Promise<number>;
+  /** Starts to write what is buffered, unless the last attempt failed: then only the interval triggers the next one. */
+  flushSoon(): void;
+  /** Starts writing at every interval. */
+  start(): void;
+  /** Writes the remaining events, and nothing after that. Never rejects. */
+  close(): Promise<void>;
+}
+
+export interface RecorderOptions {
+  /** As `Ingest`. */
+  readonly ingest: (events: readonly ControlEvent[]) => Promise<void>;
+  /** Whether non-matches are recorded too. */
+  readonly nonMatches: boolean;
+  readonly flushIntervalMs: number;
+  readonly meter?: ObservabilityMeter;
+  readonly log: { warn(facts: object, message: string): void };
+  readonly failures: Pick<RepeatLog, 'failed'>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** The data of a check kept until it is written; small, because there may be many. */
+interface Note {
+  readonly namespace: Namespace;
+  readonly item: Pick<ControlResult, 'control_execution_id' | 'control_id' | 'control_name' | 'action'>;
+  readonly matched: boolean;
+  readonly confidence: number;
+  readonly error: string | null;
+  readonly leaf: LeafLabel | null;
+  readonly request: Pick<ControlEvent, 'agent_name' | 'check_stage' | 'applies_to'> & EventStep;
+  readonly mismatch: SchemaMismatch | null;
+  readonly halt: HaltNotice | null;
+  /** Of a match that denies. */
+  readonly verdict: EventVerdict | null;
+  readonly trace: TraceIds;
+  readonly atMs: number;
+}
+
+/** Of an agent: a name of 255 characters behind one of 63. */
+const MAX_KEY_LENGTH = 319;
+/** Name of the evaluator of events of halts. */
+const HALT = 'halt';
+const NONE: readonly ControlResult[] = [];
+const DOES_NOT_KEEP_UP = new Error('the database does not keep up');
+
+export function createRecorder(options: RecorderOptions): Recorder {
+  const { ingest, flushIntervalMs, log, failures, now, meter = createObservabilityMeter() } = options;
+  const texts = createRepeatedTexts();
+  let buffer: Note[] = [];
+  /** Since the last log line about it, and before that. */
+  let lost = 0;
+  let lostInAll = 0;
+  /** Whether the last attempt failed. Then only the interval triggers the next one. */
+  let away = false;
+  let flushing: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  /** What is written while a caller of a namespace waits for it. */
+  const tallies = new Set<{ readonly namespace: Namespace; written: number }>();
+  let timer: NodeJS.Timeout | undefined;
+  let started = false;
+  meter.buffered = () => buffer.length;
+
+  function lose(count: number, reason: DropReason): void {
+    lost += count;
+    meter.dropped.service[reason] += count;
+  }
+
+  /** Writes notes in portions that may share a transaction. Returns those that have to be rewritten. */
+  async function writeTogether(notes: readonly Note[]): Promise<{ left: Note[]; error: unknown }> {
+    const failed: Note[][] = [];
+    let error: unknown;
+    const writes: Promise<void>[] = [];
+    for (let at = 0; at < notes.length; at += EVENTS_PER_PORTION) {
+      // Creating their rows blocks the thread for some time.
+      if (at > 0) await othersTurn();
+      const portion = notes.slice(at, at + EVENTS_PER_PORTION);
+      writes.push(
+        writePortion(portion).catch((failure: unknown) => {
+          failed[at / EVENTS_PER_PORTION] = portion;
+          error = failure;
+        }),
+      );
+    }
+    await Promise.all(writes);
+    return { left: failed.flat(), error };
+  }
+
+  /** Rejects when the database cannot accept anything now. */
+  async function writePortion(portion: readonly Note[]): Promise<void> {
+    try {
+      await ingest(portion.map(eventOf));
+      for (const tally of tallies) {
+        tally.written += portion.filter(({ request }) => tally.namespace.contains(request.agent_name)).length;
+      }
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE') throw error;
+      // It would fail repeatedly, and block all later ones.
+      failures.failed(
+        'recorder refused',
+        'events of the service itself cannot be stored and are lost',
+        error,
+      );
+      meter.dropped.service.refused += portion.length;
+    }
+  }
+
+  /** Writes all events waiting at the time of the call. Those that cannot be written wait for the next. */
+  async function writeAll(): Promise<void> {
+    if (lost > 0) {
+      lostInAll += lost;
+      const facts = { lost: lostInAll };
+      failures.failed('lost', 'events of the service itself were lost', DOES_NOT_KEEP_UP, facts);
+      lost = 0;
+    }
+    const notes = buffer;
+    buffer = [];
+    if (notes.length === 0) return;
+    const startMs = performance.now();
+    for (let at = 0; at < notes.length; at += EVENTS_PER_WRITE) {
+      const { left, error } = await writeTogether(notes.slice(at, at + EVENTS_PER_WRITE));
+      away = left.length > 0;
+      if (!away) continue;
+      const waiting = left.concat(notes.slice(at + EVENTS_PER_WRITE), buffer);
+      lose(Math.max(0, waiting.length - MAX_BUFFERED), 'queue_full');
+      buffer = waiting.slice(0, MAX_BUFFERED);
+      const facts = { waiting: buffer.length };
+      failures.failed('recorder', 'events of the service itself cannot be stored now', error, facts);
+      return;
+    }
+    meter.flushed((performance.now() - startMs) / 1000);
+  }
+
+  function flush(): Promise<void> {
+    flushing ??= writeAll().finally(() => {
+      flushing = undefined;
+    });
+    return flushing;
+  }
+
+  function flushSoon(): void {
+    if (started && !away && buffer.length > 0) void flush();
+  }
+
+  /** The same, with the events that were buffered after the start of a running write. */
+  function flushLatest(): Promise<void> {
+    if (flushing === undefined) return flush();
+    next ??= flushing.then(() => {
+      next = undefined;
+      return flush();
+    });
+    return next;
+  }
+
+  return {
+    nonMatches: options.nonMatches,
+    async flush(namespace) {
+      const tally = { namespace, written: 0 };
+      tallies.add(tally);
+      try {
+        await flushLatest();
+      } finally {
+        tallies.delete(tally);
+      }
+      if (away && buffer.length > 0) throw unavailable('Recorded events cannot be stored at present.');
+      return tally.written;
+    },
+    record(request, verdict, caller) {
+      const { matches, errors } = verdict;
+      const nonMatches = options.nonMatches ? verdict.non_matches : NONE;
+      const halted = verdict.halt === undefined ? NONE : [resultOfHalt(verdict, verdict.halt)];
+      if (matches.length + errors.length + nonMatches.length + halted.length === 0) return;
+      const { type, name } = request.step;
+      const { namespace } = caller;
+      const agentKey = namespace.agentKey(request.agentName);
+      const shared = {
+        namespace,
+        request: {
+          agent_name: texts(agentKey, MAX_KEY_LENGTH) ?? agentKey,
+          check_stage: request.stage,
+          applies_to: type === 'tool' ? 'tool_call' : 'llm_call',
+          step_type: texts(type, MAX_STEP_TEXT_LENGTH),
+          step_name: texts(name, MAX_STEP_NAME_LENGTH),
+          session_id: texts(request.options?.sessionId, MAX_STEP_TEXT_LENGTH),
+          step_id: texts(request.options?.stepId, MAX_STEP_TEXT_LENGTH),
+          revision: verdict.revision,
+          decision_id: String(verdict.decision_id),
+        },
+        mismatch: verdict.schema_mismatch,
+        halt: verdict.halt ?? null,
+        verdict: eventVerdictOf(verdict),
+        trace: traceIdsOf(caller, request.options?.traceparent),
+        atMs: now(),
+      } as const;
+      for (const list of [halted, matches, errors, nonMatches]) {
+        for (const each of list) {
+          if (buffer.length < MAX_BUFFERED) buffer.push(noteOf(each, shared));
+          else lose(1, 'queue_full');
+        }
+      }
+      if (buffer.length >= EARLY_FLUSH) flushSoon();
+    },
+    flushSoon,
+    start() {
+      started = true;
+      timer = setInterval(() => void flush(), flushIntervalMs);
+      timer.unref();
+    },
+    async close() {
+      started = false;
+      clearInterval(timer);
+      await flushing;
+      await flush();
+      meter.dropped.service.shutdown += buffer.length;
+      const left = buffer.length + lost;
+      if (left > 0) log.warn({ lost: left }, 'events of the service itself were lost at shutdown');
+    },
+  };
+}
+
+/** A halt as the result of a control without an id, so that searches find it; its execution is the decision. */
+function resultOfHalt({ decision_id, reason }: RevisedVerdict, { haltId }: HaltNotice): ControlResult {
+  return {
+    control_execution_id: String(decision_id),
+    control_id: 0,
+    control_name: `${HALT} ${haltId}`,
+    action: 'deny',
+    result: { matched: true, confidence: 1, message: reason, metadata: null, error: null },
+    steering_context: null,
+  };
+}
+
+function metadataOf({ mismatch, halt, verdict }: Pick<Note, 'mismatch' | 'halt' | 'verdict'>): JsonObject {
+  if (halt !== null) return { halt: { id: halt.haltId, reason: halt.reason } };
+  return {
+    ...(mismatch === null ? {} : { schema_mismatch: { ...mismatch } }),
+    ...(verdict === null ? {} : verdictMetadata(verdict)),
+  };
+}
+
+function noteOf(
+  item: ControlResult,
+  shared: Omit<Note, 'item' | 'matched' | 'confidence' | 'error' | 'leaf'>,
+): Note {
+  const { control_execution_id, control_id, control_name, action, result } = item;
+  return {
+    // Not the item itself: its traces may be large.
+    item: { control_execution_id, control_id, control_name, action },
+    matched: result.matched,
+    confidence: result.confidence,
+    error: result.error,
+    leaf: leafOfResult(item),
+    ...shared,
+    verdict: result.matched && action === 'deny' ? shared.verdict : null,
+  };
+}
+
+function eventOf(note: Note): ControlEvent {
+  const { namespace, item, matched, confidence, error, leaf, request, halt, trace, atMs } = note;
+  return {
+    ...item,
+    control_execution_id: executionKey(namespace, item.control_execution_id),
+    ...request,
+    origin: trace.madeUp ? 'untraced_service' : 'service',
+    trace_id: trace.traceId,
+    span_id: trace.spanId,
+    matched,
+    confidence,
+    timestamp: utcTimeOfMs(atMs),
+    execution_duration_ms: null,
+    evaluator_name: halt === null ? (leaf?.evaluatorName ?? null) : HALT,
+    selector_path: leaf?.path ?? null,
+    error_message: error,
+    metadata: metadataOf(note),
+  };
+}

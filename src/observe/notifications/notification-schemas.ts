@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import {
+  boolean,
+  field,
+  list,
+  nullable,
+  oneOf,
+  refuse,
+  refuseTyped,
+  report,
+  text,
+  withDefault,
+  withExample,
+} from '../../contract/input/fields.js';
+import { integer } from '../../contract/input/numbers.js';
+import { idempotencyKey } from '../../storage/database/idempotency.js';
+import { NOTIFICATION_KINDS } from '../../storage/database/notifications.js';
+import { within32Bits } from '../../storage/database/row-id.js';
+import { isStorable } from '../../storage/database/text.js';
+import { type AddressPolicy, refusalOf } from './address-policy.js';
+import { DELIVERY_STATES, DESTINATION_TYPES } from './destination.js';
+
+const MAX_URL_LENGTH = 2_048;
+const MAX_RECIPIENTS = 20;
+const MAX_ADDRESS_LENGTH = 254;
+const MAX_NAME_LENGTH = 255;
+const MAX_OVERLAP_SECONDS = 30 * 24 * 60 * 60;
+const DEFAULT_OVERLAP_SECONDS = 24 * 60 * 60;
+const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
+/** No control characters, line breaks and halves of surrogate pairs: names appear in logs and notifications. */
+const NAME = /^[^\p{C}\p{Zl}\p{Zp}]+$/u;
+/** Addresses with quotes are not taken: what looks like several addresses is none. */
+const ADDRESS = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]+$/;
+
+/** What the settings allow. */
+export interface DestinationRules {
+  readonly policy: Pick<AddressPolicy, 'allows'>;
+  /** Whether URLs may begin with http://. */
+  readonly http: boolean;
+}
+
+/** Any integer: a number that is no id is not found. */
+const id = integer();
+
+const name = () =>
+  field<string>(
+    (value, sink) => {
+      if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
+      const read = value.trim();
+      if (read === '') return refuse(sink, 'string_too_short', 'must have at least 1 character', value);
+      if (read.length <= MAX_NAME_LENGTH && NAME.test(read)) return read;
+      const rule = `must have 1 to ${MAX_NAME_LENGTH} characters, without line breaks and control characters`;
+      return refuseTyped(sink, 'value_error', rule, value);
+    },
+    { type: 'string', minLength: 1, maxLength: MAX_NAME_LENGTH },
+  );
+
+/** A URL that notifications may be sent to, as far as its text tells. Errors do not repeat it: it may have a secret. */
+const url = ({ policy, http }: DestinationRules) =>
+  field<string>(
+    (value, sink) => {
+      if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', null);
+      const read = value.trim();
+      const wanted = http ? 'an http or https URL' : 'an https URL';
+      const rule = `must be ${wanted} of at most ${MAX_URL_LENGTH} characters, without a user and a fragment`;
+      if (read.length > MAX_URL_LENGTH || !isStorable(read) || !URL.canParse(read)) {
+        return refuse(sink, 'value_error', rule, null);
+      }
+      const { protocol, username, password, hash, hostname, href } = new URL(read);
+      const isAllowed = protocol === 'https:' || (http && protocol === 'http:');
+      if (!isAllowed || username !== '' || password !== '' || hash !== '' || href.length > MAX_URL_LENGTH) {
+        return refuse(sink, 'value_error', rule, null);
+      }
+      return policy.allows(hostname) ? href : refuse(sink, 'forbidden_address', refusalOf(hostname), null);
+    },
+    { type: 'string', format: 'uri', maxLength: MAX_URL_LENGTH },
+  );
+
+const address = text({ min: 3, max: MAX_ADDRESS_LENGTH, pattern: ADDRESS, trim: true });
+const recipients = list(address, { max: MAX_RECIPIENTS }).transform((given) => [...new Set(given)]);
+const kinds = (min: number) =>
+  list(oneOf(NOTIFICATION_KINDS), { min, max: NOTIFICATION_KINDS.length }).transform((given) =>
+    NOTIFICATION_KINDS.filter((kind) => given.includes(kind)),
+  );
+
+/** Input schemas of NotificationService, by RPC. Members are in the order of the messages. */
+export function createNotificationSchemas(rules: DestinationRules) {
+  const created = z
+    .object({
+      name: name(),
+      type: oneOf(DESTINATION_TYPES),
+      url: nullable(url(rules)),
+      recipients: nullable(recipients),
+      kinds: kinds(1),
+      enabled: withDefault(boolean(), true),
+      idempotency_key: nullable(idempotencyKey()),
+    })
+    .superRefine(({ type, url: given, recipients: to = [] }, sink) => {
+      const isEmail = type === 'email';
+      const refusal = `must not be sent with the type ${type}`;
+      const missing = `Field required with the type ${type}`;
+      if (isEmail && given !== undefined) report(sink, 'value_error', refusal, undefined, ['url']);
+      if (!isEmail && given === undefined) report(sink, 'missing', missing, undefined, ['url']);
+      if (!isEmail && to.length > 0) report(sink, 'value_error', refusal, undefined, ['recipients']);
+      if (isEmail && to.length === 0) report(sink, 'missing', missing, undefined, ['recipients']);
+    });
+  const ofDestination = z.object({ destination_id: id });
+  const page = {
+    cursor: nullable(integer().transform(within32Bits)),
+    limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+  };
+  const overlap = integer({ min: 0, max: MAX_OVERLAP_SECONDS });
+  return {
+    createDestination: withExample(created, {
+      name: 'on-call',
+      type: 'webhook',
+      url: 'https://hooks.example.com/controls',
+      kinds: ['halt.set', 'approval.asked'],
+    }),
+    listDestinations: z.object(page),
+    getDestination: ofDestination,
+    updateDestination: withExample(
+      z.object({
+        destination_id: id,
+        name: nullable(name()),
+        url: nullable(url(rules)),
+        recipients: nullable(recipients),
+        kinds: nullable(kinds(0)),
+        enabled: nullable(boolean()),
+      }),
+      { kinds: ['halt.set'] },
+    ),
+    deleteDestination: ofDestination,
+    rotateDestinationSecret: withExample(
+      z.object({
+        destination_id: id,
+        overlap_seconds: nullable(overlap).transform((seconds) => seconds ?? DEFAULT_OVERLAP_SECONDS),
+      }),
+      { overlap_seconds: 3_600 },
+    ),
+    testDestination: withExample(z.object({ destination_id: id }), {}),
+    listDeliveries: z.object({
+      ...page,
+      destination_id: nullable(id),
+      state: nullable(oneOf(DELIVERY_STATES)),
+    }),
+    resendDelivery: withExample(z.object({ delivery_id: id }), {}),
+  };
+}
+
+/** Outputs of these schemas, by RPC. */
+export type NotificationInputs = {
+  [Rpc in keyof ReturnType<typeof createNotificationSchemas>]: z.output<
+    ReturnType<typeof createNotificationSchemas>[Rpc]
+  >;
+};

@@ -1,0 +1,259 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { stringifyJson } from '../../../packages/exact-json/src/index.js';
+import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
+import type { Sealing } from '../../contract/secrets/sealing.js';
+import type { EvaluationCaller } from '../../decide/decisions/evaluation-caller.js';
+import type {
+  EvaluationRequest,
+  RevisedVerdict,
+  VerdictRecorder,
+} from '../../decide/decisions/evaluation-service.js';
+import { stepLength } from '../../kernel/core/step-length.js';
+import type { Step } from '../../kernel/core/types.js';
+import { OutcomeUnknownError } from '../../storage/database/errors.js';
+import { storableText } from '../../storage/database/text.js';
+import { createMasking, type Masking } from './masking.js';
+import { sealedContent } from './sample-content.js';
+import type { SampleLoss, SampleMeter } from './sample-meter.js';
+import type { SamplingRegistry } from './sampling-registry.js';
+import { isInShare, type SampleRow, type SamplingRule } from './sampling-rule.js';
+
+/** Most chosen steps that wait in memory, about most characters of them, and most that another thread holds, which are large. */
+const MAX_WAITING = 500;
+const MAX_LENGTH = 8 * 1024 * 1024;
+const MAX_LARGE = 4;
+/** Most samples of one transaction. */
+const ROWS_PER_WRITE = 100;
+/** How long chosen steps wait for others to be written with, in milliseconds. */
+const WAIT_MS = 200;
+/** Longest turn of masking, in milliseconds: evaluations come in between. */
+const TURN_MS = 2;
+/** A step so many times larger than what is kept is not searched: masking would hardly make it small enough. */
+const SEARCHED_SIZES = 4;
+const HOUR_MS = 3_600_000;
+const MAX_SHOWN_LENGTH = 255;
+
+export interface SampleCaptureOptions {
+  readonly recorder: VerdictRecorder | undefined;
+  readonly rules: Pick<SamplingRegistry, 'isEmpty' | 'needsControls' | 'of' | 'has'>;
+  readonly sealing: Sealing;
+  /** Stores rows, and returns the number of those that are stored. */
+  readonly insert: (rows: readonly SampleRow[]) => Promise<number>;
+  /** Adds to what rules chose and was not kept, by id of the rule. */
+  readonly addDropped: (dropped: ReadonlyMap<number, number>) => Promise<void>;
+  readonly meter: SampleMeter;
+  readonly failures: Pick<RepeatLog, 'told' | 'failed'>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** Chooses steps on their way to the recorder, and keeps them. */
+export interface SampleCapture {
+  /** Takes the place of the recorder that it passes verdicts on to. */
+  readonly recorder: VerdictRecorder;
+  /** Resolves when everything that was chosen until now is stored or lost. Never rejects. */
+  settled(): Promise<void>;
+}
+
+/** A step that was chosen. */
+interface Chosen {
+  readonly rule: SamplingRule;
+  readonly request: EvaluationRequest;
+  readonly step: Step | Promise<Step | null>;
+  /** About, in characters; 0 for one that another thread holds. */
+  readonly length: number;
+  readonly agentKey: string;
+  readonly outcome: string;
+  readonly decisionId: string;
+  readonly atMs: number;
+}
+
+/**
+ * It is called for every verdict. Without a rule in any namespace it reads one flag. Chosen steps wait in memory, are masked in
+ * short turns, and written together: nothing of a step leaves the memory before it is masked.
+ */
+export function createSampleCapture(options: SampleCaptureOptions): SampleCapture {
+  const { recorder, rules, sealing, insert, addDropped, meter, failures, now } = options;
+  const maskings = new WeakMap<SamplingRule, Masking>();
+  let waiting: Chosen[] = [];
+  let large = 0;
+  let length = 0;
+  let dropped = new Map<number, number>();
+  let writing: Promise<void> | null = null;
+  let timer: NodeJS.Timeout | undefined;
+
+  function choose(
+    request: EvaluationRequest,
+    verdict: RevisedVerdict,
+    { namespace }: EvaluationCaller,
+  ): void {
+    const possible = rules.of(namespace.name);
+    if (possible.length === 0) return;
+    const agentKey = namespace.agentKey(request.agentName);
+    const decisionId = String(verdict.decision_id);
+    const rule = possible.find(
+      (one) =>
+        (one.agentName === null || one.agentName === agentKey) &&
+        (one.controlId === null || wasAsked(verdict, one.controlId)) &&
+        isInShare(decisionId, one.share),
+    );
+    if (rule === undefined) return;
+    const { held } = request;
+    const own = held === undefined ? stepLength(request.step) : 0;
+    const isFull = waiting.length >= MAX_WAITING || length + own > MAX_LENGTH;
+    if (isFull || (held !== undefined && large >= MAX_LARGE)) {
+      lose('queue_full', rule);
+      return;
+    }
+    if (held !== undefined) large += 1;
+    // It is read now: the other thread keeps it until the call is answered.
+    const step = held === undefined ? request.step : held.read().catch(() => null);
+    length += own;
+    waiting.push({
+      rule,
+      request,
+      step,
+      length: own,
+      agentKey,
+      outcome: verdict.outcome,
+      decisionId,
+      atMs: now(),
+    });
+    if (waiting.length >= ROWS_PER_WRITE) void write();
+    else timer ??= setTimeout(writeSoon, WAIT_MS).unref();
+  }
+
+  function lose(reason: SampleLoss, { id }: Pick<SamplingRule, 'id'>): void {
+    meter.lost(reason, 1);
+    dropped.set(id, (dropped.get(id) ?? 0) + 1);
+    timer ??= setTimeout(writeSoon, WAIT_MS).unref();
+    if (reason === 'queue_full') failures.told('warn', 'samples', TOO_MANY, {});
+  }
+
+  async function rowOf({ rule, request, step: given, ...facts }: Chosen): Promise<SampleRow | null> {
+    const read = await given;
+    if (request.held !== undefined) large -= 1;
+    if (read === null || !rules.has(rule)) return null;
+    let masking = maskings.get(rule);
+    if (masking === undefined) {
+      masking = createMasking(rule);
+      maskings.set(rule, masking);
+    }
+    const cut = masking.withoutPaths(read);
+    if (sizeOf(cut.value) > rule.maxBytes * SEARCHED_SIZES) return tooLarge(rule);
+    const { sessionId = null, accepts = null } = request.options ?? {};
+    const call = { step: cut.value, sessionId, target: request.target ?? null };
+    const { value: kept, count } = masking.masked(call, read);
+    const { step } = kept;
+    if (sizeOf(step) > rule.maxBytes) return tooLarge(rule);
+    const { decisionId, agentKey: agentName, outcome, atMs: takenAtMs } = facts;
+    const of = { namespace: rule.namespace, decisionId };
+    const content = sealedContent(sealing, of, { ...kept, accepts });
+    return {
+      ...of,
+      ruleId: rule.id,
+      agentName,
+      stage: request.stage,
+      stepType: storableText(step.type, MAX_SHOWN_LENGTH),
+      stepName: storableText(step.name, MAX_SHOWN_LENGTH),
+      outcome,
+      takenAtMs,
+      expiresAtMs: takenAtMs + rule.retentionHours * HOUR_MS,
+      maskedValues: cut.count + count,
+      content,
+    };
+  }
+
+  function tooLarge(rule: SamplingRule): null {
+    lose('too_large', rule);
+    return null;
+  }
+
+  /** What cannot be masked is not kept. */
+  function unmasked(rule: SamplingRule, error: unknown): null {
+    lose('masking', rule);
+    failures.failed('samples masking', 'a step cannot be masked, and is not kept', error);
+    return null;
+  }
+
+  async function writeSome(some: readonly Chosen[]): Promise<void> {
+    const rows: SampleRow[] = [];
+    let began = performance.now();
+    for (const one of some) {
+      const row = await rowOf(one).catch((error: unknown) => unmasked(one.rule, error));
+      if (row !== null) rows.push(row);
+      if (performance.now() - began < TURN_MS) continue;
+      await nextTurn();
+      began = performance.now();
+    }
+    if (rows.length === 0) return;
+    if (!sealing.hasKey) failures.told('warn', 'samples key', WITHOUT_KEY, {});
+    try {
+      meter.stored(await insert(rows));
+    } catch (error) {
+      for (const { ruleId: id } of rows) lose('storage', { id });
+      failures.failed('samples', 'samples of steps cannot be stored now, and are lost', error);
+    }
+  }
+
+  async function writeAll(): Promise<void> {
+    while (waiting.length > 0) {
+      const some = waiting.slice(0, ROWS_PER_WRITE);
+      await writeSome(some);
+      waiting = waiting.slice(some.length);
+      for (const one of some) length -= one.length;
+    }
+    if (dropped.size === 0) return;
+    const counted = dropped;
+    dropped = new Map();
+    try {
+      await addDropped(counted);
+    } catch (error) {
+      failures.failed('samples', 'what is not kept of samples cannot be counted now', error);
+      // They may be counted: then they are not counted again.
+      if (error instanceof OutcomeUnknownError) return;
+      for (const [id, count] of counted) dropped.set(id, (dropped.get(id) ?? 0) + count);
+    }
+  }
+
+  function writeSoon(): void {
+    timer = undefined;
+    void (writing ?? Promise.resolve()).then(write);
+  }
+
+  /** Writes also what is chosen meanwhile. */
+  function write(): Promise<void> {
+    writing ??= writeAll().finally(() => {
+      writing = null;
+    });
+    return writing;
+  }
+
+  return {
+    recorder: {
+      get nonMatches() {
+        return recorder?.nonMatches === true || rules.needsControls;
+      },
+      record(request, verdict, caller) {
+        recorder?.record(request, verdict, caller);
+        if (!rules.isEmpty) choose(request, verdict, caller);
+      },
+    },
+    settled: () =>
+      waiting.length === 0 && dropped.size === 0 && writing === null ? Promise.resolve() : write(),
+  };
+}
+
+/** Whether a control was checked for a step. */
+function wasAsked({ matches, errors, non_matches: others }: RevisedVerdict, controlId: number): boolean {
+  return [matches, errors, others].some((results) => results.some(({ control_id: id }) => id === controlId));
+}
+
+function sizeOf(step: Step): number {
+  return Buffer.byteLength(stringifyJson({ ...step }));
+}
+
+const TOO_MANY =
+  'more steps are chosen as samples than can be kept, and some are left out: lower the share of the rules';
+const WITHOUT_KEY =
+  'samples of steps are stored unencrypted, masked only: set SERVICE_SAMPLE_KEY_FILE to a file with 32 bytes in base64 or hexadecimal';

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import {
+  boolean,
+  field,
+  list,
+  nullable,
+  refuseTyped,
+  report,
+  text,
+  withDefault,
+  withExample,
+} from '../../contract/input/fields.js';
+import { agentName } from '../../contract/input/names.js';
+import { integer, number } from '../../contract/input/numbers.js';
+import { futureTime } from '../../contract/input/times.js';
+import { isSelectorPath } from '../../kernel/core/selector.js';
+import { createPatternBudget } from '../../manage/templates/pattern-budget.js';
+import { isStorable } from '../../storage/database/text.js';
+import { readSampleCursor } from './sample-cursor.js';
+
+const MAX_MASKS = 50;
+const MAX_PATH_LENGTH = 255;
+const MAX_PATTERN_LENGTH = 1_000;
+const MAX_BYTES = 262_144;
+const MAX_HOURS = 720;
+const MAX_DAYS = 365;
+const MAX_ID_LENGTH = 64;
+const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
+
+const share = field<number>(
+  (value, sink) => {
+    const read = number().safeParse(value);
+    if (read.success && read.data > 0 && read.data <= 1) return read.data;
+    return refuseTyped(sink, 'value_error', 'must be a number above 0, and at most 1', value);
+  },
+  { type: 'number', exclusiveMinimum: 0, maximum: 1 },
+);
+
+const path = field<string>(
+  (value, sink) => {
+    if (
+      typeof value === 'string' &&
+      value.length <= MAX_PATH_LENGTH &&
+      isStorable(value) &&
+      isSelectorPath(value)
+    ) {
+      return value;
+    }
+    const rule = `must be a selector path of at most ${MAX_PATH_LENGTH} characters, such as "input.password"`;
+    return refuseTyped(sink, 'value_error', rule, value);
+  },
+  { type: 'string', maxLength: MAX_PATH_LENGTH },
+);
+
+const ruleId = integer();
+
+const optionalList = <T>(item: z.ZodType<T>) =>
+  nullable(list(item, { max: MAX_MASKS })).transform((given) => given ?? []);
+
+/** Input schemas of SampleService but those of replays, by RPC. `now`: milliseconds since 1970. */
+export function createSampleSchemas(now: () => number) {
+  const created = z
+    .object({
+      agent_name: nullable(agentName()),
+      control_id: nullable(integer()),
+      share: withDefault(share, 0.01),
+      masked_paths: optionalList(path),
+      masked_patterns: optionalList(text({ min: 1, max: MAX_PATTERN_LENGTH })),
+      max_bytes: withDefault(integer({ min: 1, max: MAX_BYTES }), 16_384),
+      retention_hours: withDefault(integer({ min: 1, max: MAX_HOURS }), 168),
+      ends_at: nullable(futureTime(now, MAX_DAYS)),
+    })
+    .superRefine(({ masked_patterns: patterns }, sink) => {
+      const budget = createPatternBudget();
+      for (const [at, pattern] of patterns.entries()) {
+        const problem = isStorable(pattern) ? budget.problemOf(pattern) : 'must not contain NUL characters';
+        if (problem !== null) report(sink, 'value_error', problem, pattern, ['masked_patterns', at]);
+      }
+    });
+  return {
+    createSamplingRule: withExample(created, {
+      agent_name: 'billing-bot-01',
+      share: 1,
+      masked_paths: ['input.customer'],
+      masked_patterns: ['ACC-[0-9]{6}'],
+      retention_hours: 72,
+    }),
+    listSamplingRules: z.object({}),
+    deleteSamplingRule: z.object({
+      rule_id: ruleId,
+      delete_samples: nullable(boolean()).transform((given) => given ?? false),
+    }),
+    listSamples: z.object({
+      cursor: nullable(
+        field(
+          (value, sink) => {
+            const read = typeof value === 'string' ? readSampleCursor(value) : undefined;
+            return (
+              read ?? refuseTyped(sink, 'value_error', 'must be the next_cursor of a previous page', value)
+            );
+          },
+          { type: 'string' },
+        ),
+      ),
+      limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+      agent_name: nullable(agentName()),
+      rule_id: nullable(ruleId),
+    }),
+    getSample: z.object({ decision_id: text({ min: 1, max: MAX_ID_LENGTH }) }),
+  };
+}
+
+/** Outputs of these schemas, by RPC. */
+export type SampleInputs = {
+  [Rpc in keyof ReturnType<typeof createSampleSchemas>]: z.output<
+    ReturnType<typeof createSampleSchemas>[Rpc]
+  >;
+};

@@ -1,0 +1,318 @@
+import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import type { BulkRow } from '../../storage/database/bulk.js';
+import type { Database } from '../../storage/database/database.js';
+import { withServiceErrors } from '../../storage/database/errors.js';
+import { isRowId } from '../../storage/database/row-id.js';
+import type { Scoped } from '../../storage/database/scoped.js';
+import { assertStorable, isStorable } from '../../storage/database/text.js';
+import type { SampleCursor } from './sample-cursor.js';
+import type { SampleFacts, SampleRow, SamplingRule } from './sampling-rule.js';
+
+/** Rows removed in one transaction, which locks out other writers on SQLite. */
+const REMOVED_AT_ONCE = 1_000;
+
+export type NewSamplingRule = Omit<SamplingRule, 'id' | 'namespace' | 'droppedSamples'>;
+
+/** Selection of samples to list. */
+export interface SampleFilters {
+  /** Only those after it, which are older; null for the first page. */
+  readonly cursor: SampleCursor | null;
+  readonly limit: number;
+  /** Key of the agent; null for all. */
+  readonly agentName: string | null;
+  readonly ruleId: number | null;
+  readonly nowMs: number;
+}
+
+const FACTS = {
+  namespace: true,
+  decisionId: true,
+  ruleId: true,
+  agentName: true,
+  stage: true,
+  stepType: true,
+  stepName: true,
+  outcome: true,
+  takenAtMs: true,
+  expiresAtMs: true,
+  maskedValues: true,
+} as const;
+
+/** The rules and samples of a namespace. Every method rejects with a `ServiceError` only. */
+export function createSampleStore({ client, namespace }: Scoped) {
+  const of = { namespace: namespace.name };
+  return {
+    /** By id ascending. */
+    rules: (): Promise<SamplingRule[]> =>
+      withServiceErrors(async () => {
+        const rows = await client.samplingRule.findMany({ where: of, orderBy: { id: 'asc' } });
+        return rows.map(ruleOf);
+      }),
+
+    /** Null also for a number that cannot be an id. */
+    rule: (id: number): Promise<SamplingRule | null> =>
+      withServiceErrors(async () => {
+        if (!isRowId(id)) return null;
+        const row = await client.samplingRule.findUnique({ where: { id, ...of } });
+        return row === null ? null : ruleOf(row);
+      }),
+
+    insertRule: (rule: NewSamplingRule): Promise<SamplingRule> =>
+      withServiceErrors(async () => {
+        for (const each of [rule.createdBy, ...rule.maskedPaths, ...rule.maskedPatterns])
+          assertStorable(each);
+        const data = {
+          ...rule,
+          ...of,
+          maskedPaths: JSON.stringify(rule.maskedPaths),
+          maskedPatterns: JSON.stringify(rule.maskedPatterns),
+          endsAtMs: rule.endsAtMs === null ? null : BigInt(rule.endsAtMs),
+          createdAtMs: BigInt(rule.createdAtMs),
+        };
+        return ruleOf(await client.samplingRule.create({ data }));
+      }),
+
+    /** Whether the rule was there. */
+    removeRule: (id: number): Promise<boolean> =>
+      withServiceErrors(
+        async () => (await client.samplingRule.deleteMany({ where: { id, ...of } })).count > 0,
+      ),
+
+    /** Number of samples that each rule has now, by its id. */
+    counts: (nowMs: number): Promise<ReadonlyMap<number, number>> =>
+      withServiceErrors(async () => {
+        const rows = await client.stepSample.groupBy({
+          by: ['ruleId'],
+          where: { ...of, expiresAtMs: { gt: BigInt(nowMs) } },
+          _count: { _all: true },
+        });
+        return new Map(rows.map(({ ruleId, _count }) => [ruleId, _count._all]));
+      }),
+
+    /** One page, latest first. */
+    list: ({ cursor, limit, agentName, ruleId, nowMs }: SampleFilters) =>
+      withServiceErrors(async () => {
+        if (ruleId !== null && !isRowId(ruleId)) return { rows: [], total: 0, hasMore: false };
+        const where = {
+          ...of,
+          expiresAtMs: { gt: BigInt(nowMs) },
+          ...(agentName === null ? {} : { agentName }),
+          ...(ruleId === null ? {} : { ruleId }),
+        };
+        const total = await client.stepSample.count({ where });
+        const rows = await client.stepSample.findMany({
+          where: { ...where, ...(cursor === null ? {} : { OR: after(cursor) }) },
+          select: FACTS,
+          orderBy: [{ takenAtMs: 'desc' }, { decisionId: 'desc' }],
+          take: limit + 1,
+        });
+        return { rows: rows.slice(0, limit).map(factsOf), total, hasMore: rows.length > limit };
+      }),
+
+    /** Null for one whose time is over. */
+    find: (decisionId: string, nowMs: number): Promise<SampleRow | null> =>
+      withServiceErrors(async () => {
+        if (!isStorable(decisionId)) return null;
+        const row = await client.stepSample.findUnique({
+          where: { namespace_decisionId: { decisionId, ...of }, expiresAtMs: { gt: BigInt(nowMs) } },
+        });
+        return row === null ? null : { ...factsOf(row), content: row.content };
+      }),
+  };
+}
+
+/** The rules of all namespaces. Rejects with a `ServiceError` only. */
+export async function readSamplingRules({ bulk }: Pick<Database, 'bulk'>): Promise<SamplingRule[]> {
+  const rows = await bulk.read(
+    'search',
+    Prisma.sql`SELECT "id", "namespace", "agent_name", "control_id", "share", "masked_paths", "masked_patterns",
+      "max_bytes", "retention_hours", "ends_at_ms", "created_at_ms", "created_by", "dropped_samples"
+      FROM "sampling_rules" ORDER BY "id"`,
+  );
+  return rows.map((row) => {
+    const [id, namespace, agentName, controlId, share, maskedPaths, maskedPatterns, ...others] = row;
+    const [maxBytes, retentionHours, endsAtMs, createdAtMs, createdBy, droppedSamples] = others;
+    return ruleOf({
+      id: Number(id),
+      namespace: String(namespace),
+      agentName: agentName === null ? null : String(agentName),
+      controlId: controlId === null ? null : Number(controlId),
+      share: Number(share),
+      maskedPaths: String(maskedPaths),
+      maskedPatterns: String(maskedPatterns),
+      maxBytes: Number(maxBytes),
+      retentionHours: Number(retentionHours),
+      endsAtMs: endsAtMs === null ? null : BigInt(endsAtMs ?? 0),
+      createdAtMs: BigInt(createdAtMs ?? 0),
+      createdBy: String(createdBy),
+      droppedSamples: BigInt(droppedSamples ?? 0),
+    });
+  });
+}
+
+/** Stores samples in one transaction, but those whose rule, or namespace, was deleted meanwhile. Returns their number. */
+export async function insertSamples(
+  { bulk }: Pick<Database, 'bulk'>,
+  rows: readonly SampleRow[],
+): Promise<number> {
+  const results = await bulk.transaction((tx) => tx.run(...rows.map(insertion)));
+  return results.reduce((sum, { changes }) => sum + changes, 0);
+}
+
+function insertion(row: SampleRow): Prisma.Sql {
+  return Prisma.sql`
+    INSERT INTO "step_samples" ("namespace", "decision_id", "rule_id", "agent_name", "stage", "step_type", "step_name",
+      "outcome", "taken_at_ms", "expires_at_ms", "masked_values", "content")
+    SELECT r."namespace", ${row.decisionId}, r."id", ${row.agentName}, ${row.stage}, ${row.stepType}, ${row.stepName},
+      ${row.outcome}, CAST(${BigInt(row.takenAtMs)} AS BIGINT), CAST(${BigInt(row.expiresAtMs)} AS BIGINT),
+      CAST(${row.maskedValues} AS INTEGER), ${row.content}
+    FROM "sampling_rules" r WHERE r."id" = ${row.ruleId} AND r."namespace" = ${row.namespace}
+    ON CONFLICT ("namespace", "decision_id") DO NOTHING`;
+}
+
+/** Adds to what rules chose and was not kept, by id of the rule. */
+export async function addDropped(
+  { bulk }: Pick<Database, 'bulk'>,
+  dropped: ReadonlyMap<number, number>,
+): Promise<void> {
+  const updates = [...dropped].map(
+    ([id, count]) =>
+      Prisma.sql`UPDATE "sampling_rules" SET "dropped_samples" = "dropped_samples" + ${BigInt(count)} WHERE "id" = ${id}`,
+  );
+  await bulk.transaction((tx) => tx.run(...updates));
+}
+
+/** Samples of a rule, or those whose time is over. */
+type ChosenSamples = { readonly namespace: string; readonly ruleId: number } | { readonly endedAtMs: number };
+
+function chosenIn(which: ChosenSamples): Prisma.Sql {
+  return 'ruleId' in which
+    ? Prisma.sql`"namespace" = ${which.namespace} AND "rule_id" = ${which.ruleId}`
+    : Prisma.sql`"expires_at_ms" <= ${BigInt(which.endedAtMs)}`;
+}
+
+/** Removes some of these samples. Returns their number, without those that another process removes at the same time. */
+export async function removeSamples({ bulk }: Pick<Database, 'bulk'>, which: ChosenSamples): Promise<number> {
+  const [removed] = await bulk.transaction((tx) =>
+    tx.run(Prisma.sql`DELETE FROM "step_samples" WHERE ("namespace", "decision_id") IN (
+      SELECT "namespace", "decision_id" FROM "step_samples" WHERE ${chosenIn(which)} LIMIT ${REMOVED_AT_ONCE})`),
+  );
+  return removed?.changes ?? 0;
+}
+
+/** Whether there is one of these samples. */
+export async function hasSamples({ bulk }: Pick<Database, 'bulk'>, which: ChosenSamples): Promise<boolean> {
+  const rows = await bulk.read(
+    'search',
+    Prisma.sql`SELECT 1 FROM "step_samples" WHERE ${chosenIn(which)} LIMIT 1`,
+  );
+  return rows.length > 0;
+}
+
+/** The samples of all namespaces, and when the first of them is over, null without any. */
+export async function countSamples({ bulk }: Pick<Database, 'bulk'>): Promise<{
+  readonly count: number;
+  readonly firstEndMs: number | null;
+}> {
+  const [row] = await bulk.read(
+    'search',
+    Prisma.sql`SELECT COUNT(*), MIN("expires_at_ms") FROM "step_samples"`,
+  );
+  const [count, first] = row ?? [];
+  return {
+    count: Number(count ?? 0),
+    firstEndMs: first === null || first === undefined ? null : Number(first),
+  };
+}
+
+/** A page of samples of a namespace with their contents, latest first, for replays. */
+export async function readSamples(
+  { bulk }: Pick<Database, 'bulk'>,
+  of: {
+    readonly namespace: string;
+    /** Key of the agent; null for all. */
+    readonly agentName: string | null;
+    readonly sinceMs: number;
+    readonly nowMs: number;
+    readonly after: SampleCursor | null;
+    readonly limit: number;
+  },
+): Promise<SampleRow[]> {
+  const { after: last } = of;
+  const rows = await bulk.read(
+    'search',
+    Prisma.sql`SELECT "decision_id", "rule_id", "agent_name", "stage", "step_type", "step_name", "outcome",
+        "taken_at_ms", "expires_at_ms", "masked_values", "content"
+      FROM "step_samples" WHERE ${chosenBy(of)}
+        ${last === null ? Prisma.empty : Prisma.sql`AND ("taken_at_ms", "decision_id") < (${BigInt(last.takenAtMs)}, ${last.decisionId})`}
+      ORDER BY "taken_at_ms" DESC, "decision_id" DESC LIMIT ${of.limit}`,
+  );
+  return rows.map((row) => sampleOf(row, of.namespace));
+}
+
+/** Number of the samples that `readSamples` reads in all its pages. */
+export async function countOf(
+  { bulk }: Pick<Database, 'bulk'>,
+  of: Parameters<typeof chosenBy>[0],
+): Promise<number> {
+  const [row] = await bulk.read(
+    'search',
+    Prisma.sql`SELECT COUNT(*) FROM "step_samples" WHERE ${chosenBy(of)}`,
+  );
+  return Number(row?.[0] ?? 0);
+}
+
+function chosenBy({
+  namespace,
+  agentName,
+  sinceMs,
+  nowMs,
+}: {
+  readonly namespace: string;
+  readonly agentName: string | null;
+  readonly sinceMs: number;
+  readonly nowMs: number;
+}): Prisma.Sql {
+  const ofAgent = agentName === null ? Prisma.empty : Prisma.sql`AND "agent_name" = ${agentName}`;
+  return Prisma.sql`"namespace" = ${namespace} AND "taken_at_ms" >= ${BigInt(sinceMs)}
+    AND "expires_at_ms" > ${BigInt(nowMs)} ${ofAgent}`;
+}
+
+function sampleOf(row: BulkRow, namespace: string): SampleRow {
+  const [decisionId, ruleId, agentName, stage, stepType, stepName, outcome, ...others] = row;
+  const [takenAtMs, expiresAtMs, maskedValues, content] = others;
+  return {
+    namespace,
+    decisionId: String(decisionId),
+    ruleId: Number(ruleId),
+    agentName: String(agentName),
+    stage: String(stage),
+    stepType: String(stepType),
+    stepName: String(stepName),
+    outcome: String(outcome),
+    takenAtMs: Number(takenAtMs),
+    expiresAtMs: Number(expiresAtMs),
+    maskedValues: Number(maskedValues),
+    content: String(content),
+  };
+}
+
+function after({ takenAtMs, decisionId }: SampleCursor): Prisma.StepSampleWhereInput[] {
+  const at = BigInt(takenAtMs);
+  return [{ takenAtMs: { lt: at } }, { takenAtMs: at, decisionId: { lt: decisionId } }];
+}
+
+function factsOf(row: Prisma.StepSampleGetPayload<{ select: typeof FACTS }>): SampleFacts {
+  return { ...row, takenAtMs: Number(row.takenAtMs), expiresAtMs: Number(row.expiresAtMs) };
+}
+
+function ruleOf(row: Prisma.SamplingRuleGetPayload<object>): SamplingRule {
+  return {
+    ...row,
+    maskedPaths: JSON.parse(row.maskedPaths) as string[],
+    maskedPatterns: JSON.parse(row.maskedPatterns) as string[],
+    endsAtMs: row.endsAtMs === null ? null : Number(row.endsAtMs),
+    createdAtMs: Number(row.createdAtMs),
+    droppedSamples: Number(row.droppedSamples),
+  };
+}
