@@ -39,8 +39,8 @@ export interface StartOptions {
 }
 
 const START_ATTEMPTS = 20;
-const EVENT_READER = 'serve/event-reading/event-reader-thread.ts';
-const STEP_THREAD = 'serve/heavy-steps/step-thread.ts';
+const EVENT_READER = 'serve/event-reading/event-reader-thread.js';
+const STEP_THREAD = 'serve/heavy-steps/step-thread.js';
 
 /** A module for threads, which cannot load the sources: of the service that the test run has compiled. */
 function compiledEntry(file: string): URL | undefined {
