@@ -14,7 +14,7 @@ const FILE = join(PACKAGE_ROOT, 'prisma', 'landed.json');
  * @param {'migration-files' | 'migration-rules'} name
  */
 function databaseModule(name) {
-  const file = join(PACKAGE_ROOT, 'dist', 'src', 'database', `${name}.js`);
+  const file = join(PACKAGE_ROOT, 'dist', 'src', 'storage', 'database', `${name}.js`);
   if (!existsSync(file)) throw new Error('the service is not built: run npm run build');
   return import(String(pathToFileURL(file)));
 }

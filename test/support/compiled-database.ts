@@ -21,7 +21,7 @@ export async function compileDatabase(): Promise<CompiledService> {
   const configuration = {
     extends: join(ROOT, 'tsconfig.json'),
     compilerOptions: { noEmit: false, noCheck: true, outDir: folder, rootDir: ROOT, sourceMap: false },
-    files: [join(ROOT, 'src', 'database', 'database.ts')],
+    files: [join(ROOT, 'src', 'storage', 'database', 'database.ts')],
     include: [],
   };
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(configuration));
@@ -29,7 +29,7 @@ export async function compileDatabase(): Promise<CompiledService> {
   await promisify(execFile)(process.execPath, [compiler, '-p', folder]);
   await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
   return {
-    databaseModule: String(pathToFileURL(join(folder, 'src', 'database', 'database.js'))),
+    databaseModule: String(pathToFileURL(join(folder, 'src', 'storage', 'database', 'database.js'))),
     remove: () => rm(folder, { recursive: true, force: true }),
   };
 }

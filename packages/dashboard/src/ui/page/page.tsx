@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useLayoutEffect, useRef } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { rememberPage } from './recent-pages-store.js';
 import { useTitle } from './use-title.js';
@@ -20,7 +20,8 @@ export function Page({ title, heading, actions, children }: PageProps) {
   const search = useSearch();
   const headingElement = useRef<HTMLHeadingElement>(null);
   useTitle(title);
-  useEffect(() => {
+  // Before anything else can have the focus: later, it would be taken from a field in which one types already.
+  useLayoutEffect(() => {
     if (shownPath !== undefined && shownPath !== path) headingElement.current?.focus();
     shownPath = path;
   }, [path]);
