@@ -109,16 +109,18 @@ describe('the packages for users, packed and installed in an empty folder', () =
     });
     expect(installed.filter((name) => /prisma|\.test\.|(?<!\.d)\.ts$/.test(name))).toEqual([]);
     // Local controls are evaluated by the core of the service, which needs nothing of the rest.
-    const folders = installed.map((name) => /^dist\/src\/(evaluators\/[^/.]+|[^/.]+)\//.exec(name)?.[1]);
+    const folders = installed.map(
+      (name) => /^dist\/src\/(contract|kernel\/evaluators\/[^/.]+|[^/.]+\/[^/.]+)\//.exec(name)?.[1],
+    );
     expect([...new Set(folders.filter((name) => name !== undefined))].sort()).toEqual([
       'contract',
-      'core',
-      'evaluators',
-      'evaluators/cel',
-      'evaluators/config',
-      'evaluators/json',
-      'evaluators/list',
-      'evaluators/regex',
+      'kernel/core',
+      'kernel/evaluators',
+      'kernel/evaluators/cel',
+      'kernel/evaluators/config',
+      'kernel/evaluators/json',
+      'kernel/evaluators/list',
+      'kernel/evaluators/regex',
     ]);
   });
 

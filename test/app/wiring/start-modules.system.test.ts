@@ -13,27 +13,27 @@ const PACKAGES = path.join(import.meta.dirname, 'start-packages.txt');
 const OPTIONAL: Readonly<Record<string, RegExp>> = {
   // The threads that read events make rows of each kind, with one module.
   ClickHouse:
-    /^node_modules\/@clickhouse\/|^packages\/clickhouse-tables\/|^src\/events\/(?:clickhouse\/(?!clickhouse-row)|spool\/)/,
-  Kafka: /^node_modules\/@platformatic\/|^packages\/kafka-producer\/|^src\/events\/sinks\/kafka-/,
+    /^node_modules\/@clickhouse\/|^packages\/clickhouse-tables\/|^src\/observe\/events\/(?:clickhouse\/(?!clickhouse-row)|spool\/)/,
+  Kafka: /^node_modules\/@platformatic\/|^packages\/kafka-producer\/|^src\/observe\/events\/sinks\/kafka-/,
   Parquet:
-    /^node_modules\/hyparquet|^packages\/(?:parquet-log|versioned-files)\/|^src\/events\/sinks\/parquet-/,
+    /^node_modules\/hyparquet|^packages\/(?:parquet-log|versioned-files)\/|^src\/observe\/events\/sinks\/parquet-/,
   S3: /^node_modules\/(?:aws4fetch|@rgrove)\/|^packages\/s3-files\//,
-  'events over HTTP': /^src\/events\/sinks\/(?:http-|formats\/http-)/,
-  'events over OTLP': /^src\/events\/sinks\/otlp-/,
+  'events over HTTP': /^src\/observe\/events\/sinks\/(?:http-|formats\/http-)/,
+  'events over OTLP': /^src\/observe\/events\/sinks\/otlp-/,
   // prom-client loads the API, which does nothing without the others.
-  OpenTelemetry: /^node_modules\/@opentelemetry\/(?!api\/)|^src\/telemetry\/otlp/,
-  'bearer tokens': /^node_modules\/oauth4webapi\/|^src\/transport\/auth\/(?:bearer-tokens|issuer-)/,
-  'login at the issuer': /^src\/transport\/session\/(?:issuer-login(?!-paths)|login-flow)/,
+  OpenTelemetry: /^node_modules\/@opentelemetry\/(?!api\/)|^src\/app\/telemetry\/otlp/,
+  'bearer tokens': /^node_modules\/oauth4webapi\/|^src\/serve\/auth\/(?:bearer-tokens|issuer-)/,
+  'login at the issuer': /^src\/serve\/session\/(?:issuer-login(?!-paths)|login-flow)/,
   'signatures of tokens': /^node_modules\/jose\//,
-  'the OpenAPI document': /^src\/transport\/openapi\/(?!docs-page|openapi-routes)/,
+  'the OpenAPI document': /^src\/serve\/openapi\/(?!docs-page|openapi-routes)/,
   'files of pages': /^node_modules\/(?:@fastify\/(?:send|static)|swagger-ui-dist)\/(?!package\.json)/,
   'compilers of schemas': /^node_modules\/(?:ajv|@fastify\/(?:ajv|fast-json-stringify)-compiler)\//,
   PostgreSQL:
-    /^node_modules\/(?:pg|@prisma\/adapter-pg)\/|^gen\/prisma\/postgresql\/|\/src\/database\/.*postgres/,
+    /^node_modules\/(?:pg|@prisma\/adapter-pg)\/|^gen\/prisma\/postgresql\/|\/src\/storage\/database\/.*postgres/,
   'the endpoint of vendor.model': /^node_modules\/cockatiel\//,
   'the general SQL parser': /^node_modules\/@guanmingchiu\//,
   'readable log lines': /^node_modules\/pino-pretty\//,
-  'several processes': /^src\/cluster\//,
+  'several processes': /^src\/app\/cluster\//,
   commands: /^src\/app\/.*commands/,
 };
 

@@ -16,6 +16,7 @@ import { createQueries } from '../../src/data/queries.js';
 import { transport } from '../../src/data/transport.js';
 import { SessionProvider } from '../../src/session/session-context.js';
 import { guardedNavigation, releasePage } from '../../src/ui/page/leave-guard.js';
+import { forgetShownPage } from '../../src/ui/page/page.js';
 import { forgetRange } from '../../src/ui/range/use-range.js';
 import { dismissAllToasts } from '../../src/undo/undo-store.js';
 
@@ -93,6 +94,7 @@ export function renderPage(path: string, backend: Backend, options: PageOptions 
     queries.clear();
     releasePage();
     dismissAllToasts();
+    forgetShownPage();
     forgetRange();
     localStorage.clear();
     sessionStorage.clear();

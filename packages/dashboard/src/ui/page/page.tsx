@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useLayoutEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { rememberPage } from './recent-pages-store.js';
 import { useTitle } from './use-title.js';
@@ -14,14 +14,18 @@ interface PageProps {
 /** Path of the page that was shown last. */
 let shownPath: string | undefined;
 
+/** The next page is the first one, as after a reload: its heading does not get the focus. */
+export function forgetShownPage(): void {
+  shownPath = undefined;
+}
+
 /** A page with its heading, which gets the focus when the page is opened from another one. */
 export function Page({ title, heading, actions, children }: PageProps) {
   const [path] = useLocation();
   const search = useSearch();
   const headingElement = useRef<HTMLHeadingElement>(null);
   useTitle(title);
-  // Before anything else can have the focus: later, it would be taken from a field in which one types already.
-  useLayoutEffect(() => {
+  useEffect(() => {
     if (shownPath !== undefined && shownPath !== path) headingElement.current?.focus();
     shownPath = path;
   }, [path]);
