@@ -32,6 +32,7 @@ const PROCESS = [
 ];
 const PROTO = ['gen/', 'proto/'];
 const DASHBOARD = ['packages/dashboard/', 'src/serve/dashboard/', 'src/serve/session/'];
+const DECISIONS = ['src/decide/decisions/', 'src/decide/agent-state/'];
 const MEMORY = ['src/decide/memory/', 'src/kernel/evaluators/memory/', 'packages/shell-reader/'];
 
 const ENGINES = ['exact-json', 'json-schema', 'linear-text', 'cel'].map((name) => `packages/${name}/`);
@@ -42,12 +43,11 @@ const READING = ['src/serve/event-reading/', 'src/observe/events/', 'packages/su
 export const TRIGGERS = {
   'test/main-job.': ['src/', ...STORAGE, ...PROTO],
   'test/app/wiring/': [...PROCESS, 'src/serve/listener/', 'src/serve/routing/'],
-  'test/decide/approvals/': ['src/decide/approvals/', 'src/decide/decisions/', ...STORAGE],
+  'test/decide/approvals/': ['src/decide/approvals/', ...DECISIONS, ...STORAGE],
   'test/attack/': [
     'src/serve/',
     'src/kernel/core/',
-    'src/serve/adapters/',
-    'src/decide/decisions/',
+    ...DECISIONS,
     'packages/json-schema/',
     'packages/linear-text/',
   ],
@@ -55,15 +55,17 @@ export const TRIGGERS = {
   'test/cli/': ['packages/cli/', 'packages/documents/', 'src/manage/configuration/', 'src/manage/lint/'],
   'test/client/': ['packages/client/', 'packages/exact-json/', 'src/serve/lane/', ...PROTO],
   'test/clients/': ['clients/', 'packages/client/', ...PROTO],
-  'test/app/cluster/': ['src/app/cluster/', ...PROCESS, 'src/decide/decisions/', ...STORAGE],
+  'test/app/cluster/': ['src/app/cluster/', ...PROCESS, ...DECISIONS, ...STORAGE],
   'test/compatibility/': [
     ...PROTO,
+    'src/decide/agent-state/',
     'src/manage/agents/',
     'src/manage/controls/',
     'src/manage/policies/',
     'src/serve/',
   ],
   'test/manage/configuration/': [
+    'src/decide/agent-state/',
     'src/manage/configuration/',
     'src/manage/controls/',
     'src/manage/policies/',
@@ -75,7 +77,9 @@ export const TRIGGERS = {
   'test/dashboard/truth/': [...DASHBOARD, 'src/observe/events/', 'src/observe/coverage/'],
   'test/dashboard/': [
     ...DASHBOARD,
+    'src/contract/secrets/',
     'src/observe/explain/',
+    'src/observe/replay/',
     'src/manage/packs/',
     'packs/',
     'src/observe/problems/',
@@ -85,15 +89,11 @@ export const TRIGGERS = {
   'test/e2e/bearer-tokens.': ISSUER,
   'test/e2e/dashboard.': ['src/app/operations/', 'deploy/grafana/'],
   'test/e2e/database-faults.': STORAGE,
-  'test/e2e/database-outage.': [
-    ...STORAGE,
-    'src/app/operations/',
-    'src/decide/decisions/',
-    'src/serve/sessions/',
-  ],
+  'test/e2e/database-outage.': [...STORAGE, 'src/app/operations/', ...DECISIONS, 'src/serve/sessions/'],
   'test/e2e/evaluator-processes.': [
     'src/kernel/evaluators/custom/',
     'packages/evaluator-sdk/',
+    'src/contract/runtime/',
     'src/app/process/',
   ],
   'test/e2e/event-durability.': ['src/observe/events/', ...STORAGE],
@@ -105,23 +105,19 @@ export const TRIGGERS = {
     'packages/evaluator-vendor-model/',
   ],
   'test/e2e/issuer-login.': ISSUER,
-  'test/e2e/last-known-good.': [
-    'src/app/last-known-good/',
-    'src/decide/decisions/',
-    'src/manage/keys/',
-    ...STORAGE,
-  ],
+  'test/e2e/last-known-good.': ['src/app/last-known-good/', ...DECISIONS, 'src/manage/keys/', ...STORAGE],
   'test/e2e/log-secrecy.': [...PROCESS, 'src/serve/auth/', 'src/manage/keys/', 'src/serve/runtime-tokens/'],
-  'test/e2e/memory/': [...MEMORY, 'src/manage/limits/', 'src/decide/decisions/', ...STORAGE],
+  'test/e2e/memory/': [...MEMORY, 'src/manage/limits/', ...DECISIONS, ...STORAGE],
   'test/e2e/migrate-command.': [...STORAGE, 'src/app/wiring/'],
   'test/e2e/prune-events.': ['src/observe/events/', ...STORAGE],
   'test/e2e/publish-events-killed.': ['src/observe/events/', ...STORAGE],
   'test/e2e/python-grpc.': PROTO,
   'test/e2e/rebuild-statistics.': ['src/observe/events/', ...STORAGE],
-  'test/e2e/restored-database.': [...STORAGE, 'src/observe/events/', 'src/decide/decisions/'],
+  'test/e2e/restored-database.': [...STORAGE, 'src/observe/events/', ...DECISIONS],
   'test/e2e/server-state.': [
     'src/observe/server-info/',
     'src/app/operations/',
+    'src/decide/agent-state/',
     'src/manage/agents/',
     ...STORAGE,
   ],
@@ -132,13 +128,8 @@ export const TRIGGERS = {
     'src/decide/memory/',
     'src/decide/approvals/',
   ],
-  'test/e2e/stream-ends.': [
-    'src/serve/',
-    'src/observe/events/',
-    'src/decide/approvals/',
-    'src/decide/decisions/',
-  ],
-  'test/e2e/watch-large-controls.': ['src/decide/decisions/', 'src/serve/connect/', 'packages/client/'],
+  'test/e2e/stream-ends.': ['src/serve/', 'src/observe/events/', 'src/decide/approvals/', ...DECISIONS],
+  'test/e2e/watch-large-controls.': [...DECISIONS, 'src/serve/connect/', 'packages/client/'],
   'test/kernel/evaluators/custom/': [
     'src/kernel/evaluators/custom/',
     'packages/evaluator-sdk/',
@@ -171,7 +162,7 @@ export const TRIGGERS = {
     'src/manage/agents/',
     'src/manage/controls/',
     'src/manage/policies/',
-    'src/decide/decisions/',
+    ...DECISIONS,
     'src/manage/bindings/',
     ...STORAGE,
   ],
@@ -222,7 +213,7 @@ export const TRIGGERS = {
   'test/serve/heavy-steps/': [
     'src/serve/heavy-steps/',
     'src/kernel/core/',
-    'src/decide/decisions/',
+    ...DECISIONS,
     'packages/exact-json/',
   ],
   'test/serve/http/base-path.': [
@@ -244,7 +235,7 @@ export const PARTS = {
     'bench/',
     'src/serve/',
     'src/kernel/core/',
-    'src/decide/decisions/',
+    ...DECISIONS,
     'src/observe/events/',
     'src/decide/memory/',
     'packages/',
@@ -260,6 +251,7 @@ export const PARTS = {
   /** What lies above the stores, once more with PostgreSQL. */
   postgresql: [
     ...STORAGE,
+    'src/decide/agent-state/',
     'src/manage/agents/',
     'src/manage/controls/',
     'src/manage/policies/',

@@ -240,11 +240,11 @@ export async function createFeatures(
     failures,
     now,
   });
-  const trial = { library, stepSchemas, newExecutionId, now: monotonic, clock: now };
+  const trial = { registry, library, stepSchemas, newExecutionId, now: monotonic, clock: now };
   const approvals = createApprovals({
     database,
     config: config.approvals,
-    trials: createWaitingStepTrials(database.client, { ...trial, registry, memory }),
+    trials: createWaitingStepTrials(database.client, { ...trial, memory }),
     meter: metrics.approvals,
     failures,
     now,
@@ -324,17 +324,7 @@ export async function createFeatures(
     entry: threadEntries.heavySteps,
   });
   const explain = createExplain(
-    {
-      client: database.client,
-      halts: programs.halts,
-      registry,
-      library,
-      stepSchemas,
-      newExecutionId,
-      now: monotonic,
-      clock: now,
-      memory,
-    },
+    { ...trial, client: database.client, halts: programs.halts, memory },
     heavySteps.explain,
   );
   const catalogue = await openPackCatalogue({
@@ -387,7 +377,7 @@ export async function createFeatures(
           client: database.client,
           catalogue,
           search: store.search,
-          trial: { ...trial, registry },
+          trial,
           now,
         }),
       }),
