@@ -12,7 +12,7 @@ let packages: string;
 
 beforeAll(async () => {
   service = await compileOwnService();
-  packages = path.join(path.dirname(service.main), 'evaluators', 'node_modules');
+  packages = path.join(path.dirname(service.main), 'kernel', 'evaluators', 'node_modules');
   await mkdir(packages);
 });
 afterAll(() => service.remove());
@@ -27,7 +27,7 @@ async function install(name: string, main: string | undefined): Promise<void> {
 
 /** Loads packages in a process of its own, where Node and not the test runner looks for them. */
 async function load(names: string[]): Promise<string> {
-  const module = path.join(path.dirname(service.main), 'evaluators', 'optional-evaluators.js');
+  const module = path.join(path.dirname(service.main), 'kernel', 'evaluators', 'optional-evaluators.js');
   const program = `
     const { loadOptionalEvaluators } = await import(${JSON.stringify(String(pathToFileURL(module)))});
     const options = { apiKey: null, apiUrl: null, log: console };
