@@ -26,8 +26,6 @@ export interface EvaluationWatch {
   readonly recorder: VerdictRecorder;
   /** What was seen since the last call. */
   take(): Sighting[];
-  /** Gives back what could not be written. */
-  giveBack(sightings: readonly Sighting[]): void;
 }
 
 export interface EvaluationWatchOptions {
@@ -95,9 +93,6 @@ export function createEvaluationWatch(options: EvaluationWatchOptions): Evaluati
       const taken = [...seen.values()];
       seen = new Map();
       return taken;
-    },
-    giveBack(sightings) {
-      for (const sighting of sightings) add(sighting);
     },
   };
 }
