@@ -8,7 +8,7 @@ import { roleTable } from '../../contract/call/scopes.js';
 import type { Config } from '../../contract/config/config.js';
 import { trustedProxies } from '../../contract/config/trusted-proxies.js';
 import { VERSION } from '../../contract/runtime/package-root.js';
-import { createKeyUses, type KeyUses } from '../../manage/keys/key-uses.js';
+import { createKeyUses } from '../../manage/keys/key-uses.js';
 import type { Credentials } from '../../observe/problems/expiry-problems.js';
 import { Admission } from '../../serve/admission/admission.js';
 import { createEntrance } from '../../serve/admission/entrance.js';
@@ -42,7 +42,7 @@ import { handlerRoutes } from '../../serve/rest/rest-routes.js';
 import { createStreamNames, type StreamNames } from '../../serve/routing/open-streams.js';
 import { createPathClasses, isRpcPath } from '../../serve/routing/path-classes.js';
 import { createEndedSessionStore } from '../../serve/sessions/ended-session-store.js';
-import { createEndedSessions, type EndedSessions } from '../../serve/sessions/ended-sessions.js';
+import { createEndedSessions } from '../../serve/sessions/ended-sessions.js';
 import { directCodec } from '../../serve/wire/direct-codec.js';
 import { withExactSteps } from '../../serve/wire/exact-steps.js';
 import { maxReplyBytes } from '../../serve/wire/message-limits.js';
@@ -52,7 +52,7 @@ import type { OperationalState } from '../operations/operations-routes.js';
 import { credentialsInUse } from './credentials-in-use.js';
 import type { Features } from './features.js';
 import type { Foundations } from './foundations.js';
-import { createIssuers, type Issuers } from './issuer.js';
+import { createIssuers } from './issuer.js';
 import { createLiveFiles, type LiveFiles, readStartFiles } from './live-files.js';
 import { createOperationsPort, type OperationsPort } from './operations-port.js';
 import type { Programs } from './programs.js';
@@ -87,12 +87,6 @@ export interface Transports {
   readonly files: LiveFiles;
   /** What expires. */
   readonly credentials: Credentials;
-  /** Undefined without bearer tokens. */
-  readonly issuer: Issuers | undefined;
-  /** Writes when keys of the database were last used. */
-  readonly keyUses: KeyUses;
-  /** The browser sessions that were ended before they expire. */
-  readonly endedSessions: EndedSessions;
   readonly admission: Admission;
   readonly load: LoadShedder;
   readonly streamNames: StreamNames;
@@ -118,12 +112,13 @@ export async function createTransports(
   features: Features,
   { health, state }: TransportState,
 ): Promise<Transports> {
-  const { config, log, failures, metrics, shared, policies, telemetry, monotonic } = foundations;
+  const { config, log, parts, failures, metrics, shared, policies, telemetry, monotonic } = foundations;
   const { requestTimeoutMs, bodyBytes } = config.limits;
   const { namespaces } = programs;
   const { traceFacts } = telemetry;
   const errors = { failures, traceFacts, now: () => new Date(foundations.now()) };
   const load = createLoadShedder(config.limits.shedDelayMs);
+  parts.add({ close: () => load.stop() });
   const admission = new Admission({
     limits: config.limits.admission,
     load,
@@ -137,12 +132,14 @@ export async function createTransports(
   const startFiles = readStartFiles(config, keyRing);
   const storedKeys = createStoredKeys(roles);
   programs.liveKeys.onRead((keys) => keyRing.replaceStored(storedKeys(keys)));
-  const keyUses = createKeyUses({
-    database: foundations.database,
-    takeUsed: () => keyRing.takeUsed(),
-    failures,
-    now: foundations.now,
-  });
+  parts.add(
+    createKeyUses({
+      database: foundations.database,
+      takeUsed: () => keyRing.takeUsed(),
+      failures,
+      now: foundations.now,
+    }),
+  );
   // Subjects of tokens are not kept either: their accounts are made again when they call.
   const forgetKeys = () =>
     admission.forgetKeys((fingerprint) => keyRing.byFingerprint(fingerprint) !== undefined);
@@ -155,13 +152,16 @@ export async function createTransports(
     monotonic,
     onSweep: forgetKeys,
   });
+  parts.add({ close: () => issuer?.close() });
   // Sessions and logins have the same one. Without a configured one, they end with the process.
   const sessionSecret = config.auth.sessionSecret ?? randomBytes(RANDOM_SECRET_BYTES).toString('base64url');
-  const endedSessions = createEndedSessions({
-    store: createEndedSessionStore(foundations.database.bulk),
-    failures,
-    now: foundations.now,
-  });
+  const endedSessions = parts.add(
+    createEndedSessions({
+      store: createEndedSessionStore(foundations.database.bulk),
+      failures,
+      now: foundations.now,
+    }),
+  );
   const services = servicesOf(features);
   const methods = new Map(services.flatMap(rpcMethods).map((method) => [method.name, method]));
   const keyReader = keyReaderOf(config.auth);
@@ -331,6 +331,10 @@ export async function createTransports(
   const server = await createServer({ ...serverOptions, listener, gate });
   const operations = config.operations === null ? null : await createOperationsPort(serverOptions);
   const files = createLiveFiles({ config, keyRing, listener, initial: startFiles, log, metrics });
+  parts.add({ close: () => files.stop() });
+  // Closed after the server, so that draining stays visible.
+  parts.add({ close: () => operations?.close() });
+  parts.add({ close: () => server.close() });
   const streamNames = createStreamNames(services, config.apiBase);
   return {
     server,
@@ -338,9 +342,6 @@ export async function createTransports(
     operations,
     files,
     credentials: credentialsInUse(config.tls, files, keyRing, issuer),
-    issuer,
-    keyUses,
-    endedSessions,
     admission,
     load,
     streamNames,

@@ -87,7 +87,7 @@ describeOnEachDatabase('the RPCs about events', (freshDatabaseUrl) => {
     });
   });
   afterAll(async () => {
-    observability.endStreams();
+    observability.drain();
     await observability.recorder?.close();
     await observability.counts?.close();
     await observability.close();
