@@ -12,7 +12,8 @@ import { createFeatures, type Features, WITHOUT_DATABASE } from './features.js';
 import { type AppOptions, type Foundations, openFoundations } from './foundations.js';
 import { createPrograms, type Programs } from './programs.js';
 import { createOperationalState } from './readiness.js';
-import { createTransports, servicesOf, type Transports } from './transports.js';
+import { servicesOf } from './rpc-services.js';
+import { createTransports, type Transports } from './transports.js';
 
 /** The port on which a connection was accepted. */
 export type PortName = 'service' | 'operations';
