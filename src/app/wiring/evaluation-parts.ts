@@ -1,4 +1,3 @@
-import { type AgentKey, nameOfKey, namespaceOfKey } from '../../contract/call/namespace.js';
 import { createSealing, type Sealing } from '../../contract/secrets/sealing.js';
 import { type Approvals, createApprovals } from '../../decide/approvals/approvals.js';
 import { withAskedTargets } from '../../decide/decisions/asked-targets.js';
@@ -25,6 +24,12 @@ import type { EventParts } from './event-parts.js';
 import type { Foundations } from './foundations.js';
 import type { Programs } from './programs.js';
 import { createServiceMemory, type ServiceMemory } from './service-memory.js';
+import {
+  createKeptCount,
+  measuringObserver,
+  mismatchObserver,
+  uncontrolledObserver,
+} from './verdict-observers.js';
 
 /** The evaluation of steps, and what is told of each verdict. */
 export interface EvaluationParts extends ServiceMemory {
@@ -66,7 +71,6 @@ export function createEvaluationParts(
         seal: (text) => sealing.seal(text, 'notification_destination'),
         open: (sealed) => sealing.open(sealed, 'notification_destination'),
       },
-      recorder: observability.recorder,
       publicUrl: config.publicUrl,
       failures,
       now,
@@ -82,10 +86,8 @@ export function createEvaluationParts(
       referenceProblems: evaluatorReferenceProblems,
       furtherProblems: controls.furtherProblems,
       registry: programs.shadows,
-      recorder: notifications.recorder,
       library,
       newExecutionId,
-      programs: watch,
       definitionsOf: programs.definitionsOf,
       failures,
       now,
@@ -98,7 +100,6 @@ export function createEvaluationParts(
     mutate,
     rules: programs.samplingRules,
     sealing: sampleSealing,
-    recorder: shadows.recorder,
     meter: metrics.samples,
     failures,
     now,
@@ -128,9 +129,8 @@ export function createEvaluationParts(
       monotonic,
     }),
   );
-  let keptEvaluations = 0;
-  const uncontrolled = UNCONTROLLED[config.agentsWithoutControls];
   const mismatches = createMismatchCounts(now);
+  const kept = createKeptCount();
   const untraced = createEvaluationService({
     programs: watch,
     ...(maxStalenessMs === null
@@ -139,24 +139,20 @@ export function createEvaluationParts(
     approvals: approvals.gate,
     halts: programs.halts,
     memory,
-    counter: observability.counts?.counter,
-    sightings: coverage.sightings,
-    recorder: samples.capture.recorder,
     now: monotonic,
-    onKeptVerdict: () => {
-      keptEvaluations += 1;
-    },
-    onUncontrolled(agent) {
-      failures.told('warn', 'agents without controls', uncontrolled, agentFacts(agent));
-    },
-    onMismatch({ step, stage }, mismatch, mode, agent) {
-      metrics.mismatched(stage, mode);
-      mismatches.note(agent, step, mismatch);
-      const facts = { ...agentFacts(agent), step: step.name, path: mismatch.path, problem: mismatch.problem };
-      failures.told('warn', `step schemas ${agent}`, MISMATCHED[mode], facts);
-    },
     newDecisionId: createRandomIds(),
-    onVerdict: (label, stage, protocol) => metrics.evaluated(label, stage, protocol),
+    observers: [
+      observability.recorder,
+      notifications.observer,
+      shadows.observer,
+      samples.capture.observer,
+      observability.counts?.observer,
+      coverage.observer,
+      measuringObserver(metrics),
+      kept.observer,
+      uncontrolledObserver(config, failures),
+      mismatchObserver(metrics, mismatches, failures),
+    ].filter((observer) => observer !== undefined),
   });
   const { tracer } = foundations.telemetry;
   const traced = tracer === undefined ? untraced : tracedEvaluations(untraced, tracer);
@@ -192,7 +188,7 @@ export function createEvaluationParts(
     mismatches,
     trial,
     sampleSealing,
-    keptEvaluations: () => keptEvaluations,
+    keptEvaluations: kept.count,
   };
 }
 
@@ -201,26 +197,8 @@ function sealingWith(key: string | null) {
   return createSealing(key === null ? null : Buffer.from(key, 'base64'));
 }
 
-/** An agent in log lines; its namespace is named unless it is `default`. */
-function agentFacts(agent: AgentKey): object {
-  const name = nameOfKey(agent);
-  return agent === name ? { agent } : { agent: name, namespace: namespaceOfKey(agent) };
-}
-
 /** The meters of the evaluators that the thread for large messages has itself. */
 function builtinMeters({ meters }: Foundations): Map<string, EvaluatorMeter> {
   const names = new Set(builtinEvaluators.map(({ name }) => name));
   return new Map([...meters].filter(([name]) => names.has(name)));
 }
-
-/** Lines about agents without controls, by the setting. */
-const UNCONTROLLED = {
-  warn: 'steps of an agent without enabled controls are allowed: link a control or a policy to it, or set SERVICE_AGENTS_WITHOUT_CONTROLS=deny',
-  deny: 'steps of an agent without enabled controls are denied: link a control or a policy to it',
-} as const;
-
-/** Lines about steps that differ from their registered schemas, by the mode. */
-const MISMATCHED = {
-  warn: 'a step differs from the schema that its agent registered, and is decided by the controls alone: SERVICE_STEP_SCHEMAS=enforce denies such steps',
-  enforce: 'a step is denied because it differs from the schema that its agent registered',
-} as const;

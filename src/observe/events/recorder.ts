@@ -4,12 +4,8 @@ import type { Namespace } from '../../contract/call/namespace.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
 import { createBatchWriter } from '../../contract/runtime/batch-writer.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
-import type { EvaluationCaller } from '../../decide/decisions/evaluation-caller.js';
-import type {
-  EvaluationRequest,
-  RevisedVerdict,
-  VerdictRecorder,
-} from '../../decide/decisions/evaluation-service.js';
+import type { RevisedVerdict } from '../../decide/decisions/revised-verdict.js';
+import type { ToldVerdict, VerdictObserver } from '../../decide/decisions/verdict-observer.js';
 import type { HaltNotice } from '../../decide/halts/halt.js';
 import { leafOfResult } from '../../kernel/core/decided-result.js';
 import type { SchemaMismatch } from '../../kernel/core/step-schemas.js';
@@ -42,9 +38,9 @@ const EVENTS_PER_PORTION = 500;
 const EVENTS_PER_WRITE = 2_000;
 
 /** Records results of the service itself: every match and every error, optionally every non-match too. */
-export interface Recorder extends VerdictRecorder {
+export interface Recorder extends VerdictObserver {
   /** Buffers the results of a verdict; they are written later. */
-  record(request: EvaluationRequest, verdict: RevisedVerdict, caller: EvaluationCaller): void;
+  told(told: Pick<ToldVerdict, 'request' | 'verdict' | 'caller'>): void;
   /**
    * Writes all events that are buffered now, and returns the number of events of a namespace that were written meanwhile.
    * Rejects with SERVICE_UNAVAILABLE when some of them have to wait for the database.
@@ -187,7 +183,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       if (writer.isAway) throw unavailable('Recorded events cannot be stored at present.');
       return tally.written;
     },
-    record(request, verdict, caller) {
+    told({ request, verdict, caller }) {
       const { matches, errors } = verdict;
       const nonMatches = options.nonMatches ? verdict.non_matches : NONE;
       const halted = verdict.halt === undefined ? NONE : [resultOfHalt(verdict, verdict.halt)];

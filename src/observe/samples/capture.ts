@@ -3,12 +3,8 @@ import { stringifyJson } from '../../../packages/exact-json/src/index.js';
 import { createBatchWriter } from '../../contract/runtime/batch-writer.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { Sealing } from '../../contract/secrets/sealing.js';
-import type { EvaluationCaller } from '../../decide/decisions/evaluation-caller.js';
-import type {
-  EvaluationRequest,
-  RevisedVerdict,
-  VerdictRecorder,
-} from '../../decide/decisions/evaluation-service.js';
+import type { EvaluationRequest, RevisedVerdict } from '../../decide/decisions/revised-verdict.js';
+import type { ToldVerdict, VerdictObserver } from '../../decide/decisions/verdict-observer.js';
 import { stepLength } from '../../kernel/core/step-length.js';
 import type { Step } from '../../kernel/core/types.js';
 import { OutcomeUnknownError } from '../../storage/database/errors.js';
@@ -35,7 +31,6 @@ const HOUR_MS = 3_600_000;
 const MAX_SHOWN_LENGTH = 255;
 
 export interface SampleCaptureOptions {
-  readonly recorder: VerdictRecorder | undefined;
   readonly rules: Pick<SamplingRegistry, 'isEmpty' | 'needsControls' | 'of' | 'has'>;
   readonly sealing: Sealing;
   /** Stores rows, and returns the number of those that are stored. */
@@ -51,10 +46,9 @@ export interface SampleCaptureOptions {
 /** Number of chosen steps that are not kept, by id of their rule. */
 type DroppedSteps = ReadonlyMap<number, number>;
 
-/** Chooses steps on their way to the recorder, and keeps them. */
+/** Chooses steps of verdicts, and keeps them. */
 export interface SampleCapture {
-  /** Takes the place of the recorder that it passes verdicts on to. */
-  readonly recorder: VerdictRecorder;
+  readonly observer: VerdictObserver;
   /** Resolves when everything that was chosen until now is stored or lost. Never rejects. */
   settled(): Promise<void>;
 }
@@ -77,7 +71,7 @@ interface Chosen {
  * short turns, and written together: nothing of a step leaves the memory before it is masked.
  */
 export function createSampleCapture(options: SampleCaptureOptions): SampleCapture {
-  const { recorder, rules, sealing, insert, addDropped, meter, failures, now } = options;
+  const { rules, sealing, insert, addDropped, meter, failures, now } = options;
   const maskings = new WeakMap<SamplingRule, Masking>();
   let waiting: Chosen[] = [];
   let large = 0;
@@ -91,14 +85,9 @@ export function createSampleCapture(options: SampleCaptureOptions): SampleCaptur
     wakeMs: WAIT_MS,
   });
 
-  function choose(
-    request: EvaluationRequest,
-    verdict: RevisedVerdict,
-    { namespace }: EvaluationCaller,
-  ): void {
-    const possible = rules.of(namespace.name);
+  function choose({ request, verdict, caller, agent: agentKey }: ToldVerdict): void {
+    const possible = rules.of(caller.namespace.name);
     if (possible.length === 0) return;
-    const agentKey = namespace.agentKey(request.agentName);
     const decisionId = String(verdict.decision_id);
     const rule = possible.find(
       (one) =>
@@ -230,13 +219,12 @@ export function createSampleCapture(options: SampleCaptureOptions): SampleCaptur
   }
 
   return {
-    recorder: {
+    observer: {
       get nonMatches() {
-        return recorder?.nonMatches === true || rules.needsControls;
+        return rules.needsControls;
       },
-      record(request, verdict, caller) {
-        recorder?.record(request, verdict, caller);
-        if (!rules.isEmpty) choose(request, verdict, caller);
+      told(told) {
+        if (!rules.isEmpty) choose(told);
       },
     },
     settled: writer.flushLatest,
