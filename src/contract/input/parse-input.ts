@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { callerError, type ErrorItem, ServiceError } from '../errors/service-error.js';
 import type { Warning } from '../warnings/warning.js';
-import { boolean, nullable } from './fields.js';
 import { errorItems } from './items.js';
 import { PARSE_OPTIONS } from './messages.js';
 
@@ -57,11 +56,6 @@ export function unreadHint(unread: Iterable<Pick<Warning, 'field' | 'message'>>)
     if (named.length === MAX_HINTED_MEMBERS) break;
   }
   return named.length === 0 ? undefined : `${SHAPE_HINT} Members that are not read: ${named.join(', ')}`;
-}
-
-/** Whether a request sets strict mode; absent and null mean no. */
-export function strictFlag(): z.ZodType<boolean> {
-  return nullable(boolean()).transform((asked) => asked ?? false);
 }
 
 type Given<T> = { [K in keyof T]: Exclude<T[K], undefined> };

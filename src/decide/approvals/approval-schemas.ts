@@ -15,8 +15,8 @@ import {
 } from '../../contract/input/fields.js';
 import { agentName } from '../../contract/input/names.js';
 import { integer } from '../../contract/input/numbers.js';
+import { idPage } from '../../contract/input/paging.js';
 import { millisecondsOf } from '../../contract/input/times.js';
-import { within32Bits } from '../../storage/database/row-id.js';
 import { isStorable } from '../../storage/database/text.js';
 import { APPROVAL_STATES } from '../decisions/approval-gate.js';
 import { jsonProblem } from '../decisions/evaluate-request.js';
@@ -27,7 +27,6 @@ const MAX_TEXT_LENGTH = 255;
 const MAX_IDS = 1_000;
 const MAX_WAIT_MS = 60_000;
 const DEFAULT_WAIT_MS = 30_000;
-const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
 
 /** Any integer: a number that is no id is not found. */
 const id = integer();
@@ -92,8 +91,7 @@ const decided = z
 /** Input schemas of ApprovalService, by RPC. Members are in the order of the messages. */
 export const approvalSchemas = {
   listApprovals: z.object({
-    cursor: nullable(integer().transform(within32Bits)),
-    limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+    ...idPage,
     state: nullable(oneOf(APPROVAL_STATES)),
     agent_name: nullable(agentName()),
     session_id: nullable(text({ min: 1, max: MAX_TEXT_LENGTH })),

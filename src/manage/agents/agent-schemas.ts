@@ -3,6 +3,7 @@ import { type JsonValue, parseStoredJson } from '../../../packages/exact-json/sr
 import type { ErrorItem } from '../../contract/errors/service-error.js';
 import {
   boolean,
+  flag,
   freeObject,
   list,
   nullable,
@@ -16,7 +17,7 @@ import { ifVersion } from '../../contract/input/if-version.js';
 import { described } from '../../contract/input/messages.js';
 import { agentName } from '../../contract/input/names.js';
 import { integer } from '../../contract/input/numbers.js';
-import { inputItems, strictFlag } from '../../contract/input/parse-input.js';
+import { inputItems } from '../../contract/input/parse-input.js';
 import { checkTarget, targetMembers } from '../../contract/input/target.js';
 import { STEP_SCHEMA_WORDS } from '../../decide/agent-state/step-schema-setting.js';
 import { AGENT_ORDERS } from './agent-page.js';
@@ -112,7 +113,7 @@ export const agentSchemas = {
         force_replace: withDefault(boolean(), false),
         conflict_mode: withDefault(oneOf(['strict', 'overwrite'], 'enum'), 'strict'),
         ...targetMembers,
-        omit_controls: strictFlag(),
+        omit_controls: flag(),
         if_version: ifVersion(),
       })
       .superRefine(checkTarget),
@@ -133,7 +134,7 @@ export const agentSchemas = {
         [],
       ),
       remove_evaluators: withDefault(list(text()), []),
-      strict: strictFlag(),
+      strict: flag(),
       if_version: ifVersion(),
       step_schemas: nullable(oneOf(STEP_SCHEMA_WORDS, 'enum')),
     }),

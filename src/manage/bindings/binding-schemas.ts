@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { boolean, nullable, text, withDefault, withExample } from '../../contract/input/fields.js';
 import { integer } from '../../contract/input/numbers.js';
+import { textPage } from '../../contract/input/paging.js';
 import { MAX_TARGET_LENGTH } from '../../contract/input/target.js';
 import { targetPart } from '../controls/target-part.js';
 
-/** Bindings per page. */
-const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
 /** A number beyond 32 bits is no id, and not found. */
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 
@@ -22,8 +21,7 @@ const EXAMPLE = { target_type: 'project', target_id: 'billing', control_id: 1 };
 export const bindingSchemas = {
   createControlBinding: withExample(newBinding, EXAMPLE),
   listControlBindings: z.object({
-    cursor: nullable(text()),
-    limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+    ...textPage,
     target_type: targetFilter(),
     target_id: targetFilter(),
     control_id: nullable(controlId()),

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { boolean, list, nullable, oneOf, text, withExample } from '../../contract/input/fields.js';
+import { flag, listOrNone, nullable, oneOf, text, withExample } from '../../contract/input/fields.js';
 import { integer } from '../../contract/input/numbers.js';
-import { strictFlag } from '../../contract/input/parse-input.js';
 import { KINDS } from './configuration-object.js';
 import { unreadDocument } from './document-schema.js';
 
@@ -12,7 +11,6 @@ const MAX_OWNER_LENGTH = 128;
 const OWNER = /^[A-Za-z0-9._:/-]+$/;
 
 const owner = () => text({ min: 1, max: MAX_OWNER_LENGTH, pattern: OWNER });
-const flag = nullable(boolean()).transform((given) => given ?? false);
 
 const EXAMPLE = {
   owner: 'payments/main',
@@ -36,32 +34,29 @@ const EXAMPLE = {
 /** Input schemas of ConfigurationService, by RPC. Members are in the order of the messages. */
 export function createConfigurationSchemas() {
   // Read later, in turns of the event loop.
-  const documents = () =>
-    nullable(list(unreadDocument(), { max: MAX_DOCUMENTS })).transform((given) => given ?? []);
+  const documents = () => listOrNone(unreadDocument(), { max: MAX_DOCUMENTS });
   return {
     applyConfiguration: withExample(
       z.object({
         owner: owner(),
         documents: documents(),
-        dry_run: flag,
-        prune: flag,
-        overwrite: nullable(list(text({ min: 1, max: 512 }), { max: MAX_DOCUMENTS })).transform(
-          (given) => given ?? [],
-        ),
+        dry_run: flag(),
+        prune: flag(),
+        overwrite: listOrNone(text({ min: 1, max: 512 }), { max: MAX_DOCUMENTS }),
         revision: nullable(integer({ min: 0 })),
         note: nullable(text({ max: MAX_NOTE_LENGTH })),
-        strict: strictFlag(),
+        strict: flag(),
       }),
       EXAMPLE,
     ),
     exportConfiguration: withExample(
       z.object({
         owner: nullable(owner()),
-        kinds: nullable(list(oneOf(KINDS), { max: KINDS.length })).transform((given) => given ?? []),
+        kinds: listOrNone(oneOf(KINDS), { max: KINDS.length }),
       }),
       { kinds: ['Control', 'Policy'] },
     ),
-    lintConfiguration: withExample(z.object({ documents: documents(), each_alone: flag }), {
+    lintConfiguration: withExample(z.object({ documents: documents(), each_alone: flag() }), {
       documents: EXAMPLE.documents,
     }),
   };

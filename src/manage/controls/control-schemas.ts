@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import {
   boolean,
-  list,
+  flag,
+  listOrNone,
   nullable,
   oneOf,
   report,
@@ -13,7 +14,7 @@ import { ifVersion } from '../../contract/input/if-version.js';
 import { described } from '../../contract/input/messages.js';
 import { slugName } from '../../contract/input/names.js';
 import { integer } from '../../contract/input/numbers.js';
-import { strictFlag } from '../../contract/input/parse-input.js';
+import { idPage, textPage } from '../../contract/input/paging.js';
 import { MAX_TARGET_LENGTH } from '../../contract/input/target.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
 import { DECISIONS, EXECUTIONS, STAGES } from '../../kernel/core/types.js';
@@ -22,9 +23,6 @@ import { createControlDataSchema } from './control-data.js';
 import { CONTROL_ORDERS } from './control-filters.js';
 import { scopeSchema, selectorPath } from './definition/definition-members.js';
 import { targetPart } from './target-part.js';
-
-/** Controls, or versions of one, per page. */
-const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
 
 /** Longest step name of a filter: patterns are searched in it. */
 const MAX_STEP_NAME_LENGTH = 1_024;
@@ -35,12 +33,7 @@ const controlId = integer();
 const versionNum = integer();
 
 /** Whether warnings about the written data are rejected. */
-const strict = strictFlag();
-
-/** Clamps a cursor to the 32 bits of ids and version numbers, with which it is compared. */
-function within32Bits(cursor: number): number {
-  return Math.min(Math.max(cursor, -(2 ** 31)), 2 ** 31 - 1);
-}
+const strict = flag();
 
 /**
  * Longest expression that is inspected, in UTF-16 code units. Longer than those that are accepted, so that one which has
@@ -72,8 +65,7 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
     }),
     listControls: z
       .object({
-        cursor: nullable(integer().transform(within32Bits)),
-        limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+        ...idPage,
         name: nullable(text()),
         enabled: nullable(boolean()),
         template_backed: nullable(boolean()),
@@ -85,9 +77,7 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
         stage_filter: nullable(oneOf(STAGES)),
         execution_filter: nullable(oneOf(EXECUTIONS)),
         has_agents: nullable(boolean()),
-        decisions: nullable(list(oneOf(DECISIONS), { max: DECISIONS.length })).transform(
-          (words) => words ?? [],
-        ),
+        decisions: listOrNone(oneOf(DECISIONS), { max: DECISIONS.length }),
         agent_name: nullable(text()),
         order_by: nullable(oneOf(CONTROL_ORDERS, 'enum')),
         reverse: nullable(boolean()),
@@ -145,21 +135,9 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
       }),
       { target_binding: { target_type: 'project', target_id: 'billing' } },
     ),
-    listControlAgents: z.object({
-      control_id: controlId,
-      cursor: nullable(text()),
-      limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
-    }),
-    listControlPolicies: z.object({
-      control_id: controlId,
-      cursor: nullable(integer().transform(within32Bits)),
-      limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
-    }),
-    listControlVersions: z.object({
-      control_id: controlId,
-      cursor: nullable(integer().transform(within32Bits)),
-      limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
-    }),
+    listControlAgents: z.object({ control_id: controlId, ...textPage }),
+    listControlPolicies: z.object({ control_id: controlId, ...idPage }),
+    listControlVersions: z.object({ control_id: controlId, ...idPage }),
     getControlVersion: z.object({ control_id: controlId, version_num: versionNum }),
     restoreControlVersion: z.object({
       control_id: controlId,

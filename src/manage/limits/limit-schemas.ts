@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { nullable, report, text, withDefault, withExample } from '../../contract/input/fields.js';
 import { agentName } from '../../contract/input/names.js';
 import { integer, number } from '../../contract/input/numbers.js';
+import { pageSize } from '../../contract/input/paging.js';
 import { stepSchema } from '../../decide/decisions/evaluate-request.js';
 
-const PAGE_SIZE = { min: 1, max: 100, default: 50 } as const;
 const DEFAULT_MIN_USED = 0.5;
 const MAX_REASON_LENGTH = 500;
 /** Longest id of a key, and of a session. */
@@ -36,7 +36,7 @@ export const limitSchemas = {
       if (!(share > 0)) report(sink, 'greater_than', 'must be greater than 0', share);
     }),
     control_id: nullable(integer()),
-    limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+    limit: pageSize({ preset: 50 }),
   }),
   getMemoryKey: withExample(z.object({ key: keyName }), EXAMPLE),
   resetMemoryKey: withExample(

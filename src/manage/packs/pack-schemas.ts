@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import {
-  boolean,
-  list,
+  flag,
+  listOrNone,
   nullable,
   oneOf,
+  orElse,
   report,
   text,
-  withDefault,
   withExample,
 } from '../../contract/input/fields.js';
 import { agentName, slugName } from '../../contract/input/names.js';
@@ -25,9 +25,7 @@ const MAX_STEPS = 20;
 const packName = text();
 /** Any integer: a number that is no id is not found. */
 const id = integer();
-const keys = nullable(list(text({ min: 1, max: 64 }), { max: MAX_PACK_CONTROLS })).transform(
-  (given) => given ?? [],
-);
+const keys = listOrNone(text({ min: 1, max: 64 }), { max: MAX_PACK_CONTROLS });
 /** The letters of names of controls; keys follow. */
 const prefix = text({ max: 64, pattern: /^(?:[a-zA-Z0-9][a-zA-Z0-9_-]*)?$/ });
 
@@ -57,12 +55,8 @@ export const packSchemas = {
     z.object({
       pack_name: packName,
       agent_name: nullable(agentName()),
-      days: withDefault(nullable(integer({ min: 1, max: MAX_DAYS })), undefined).transform(
-        (days) => days ?? DEFAULT_DAYS,
-      ),
-      steps: nullable(
-        list(z.object({ step: stepSchema, stage: oneOf(STAGES) }), { max: MAX_STEPS }),
-      ).transform((given) => given ?? []),
+      days: orElse(integer({ min: 1, max: MAX_DAYS }), DEFAULT_DAYS),
+      steps: listOrNone(z.object({ step: stepSchema, stage: oneOf(STAGES) }), { max: MAX_STEPS }),
     }),
     { days: 7, steps: [{ step: EXAMPLE_EVALUATION.step, stage: EXAMPLE_EVALUATION.stage }] },
   ),
@@ -73,10 +67,7 @@ export const packSchemas = {
     z.object({ installation_id: id, version: text({ min: 1, max: 64 }), overwrite: keys }),
     { version: '1.0.0' },
   ),
-  uninstallPack: z.object({
-    installation_id: id,
-    force: nullable(boolean()).transform((force) => force ?? false),
-  }),
+  uninstallPack: z.object({ installation_id: id, force: flag() }),
 };
 
 /** Outputs of these schemas. */

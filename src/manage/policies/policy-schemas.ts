@@ -11,6 +11,7 @@ import {
 import { ifVersion } from '../../contract/input/if-version.js';
 import { agentName as checkedAgentName, slugName } from '../../contract/input/names.js';
 import { integer } from '../../contract/input/numbers.js';
+import { idPage, textPage } from '../../contract/input/paging.js';
 import { MAX_LISTED_AGENTS } from '../../storage/database/change-log.js';
 import { agentLabels } from '../agents/label-fields.js';
 
@@ -27,23 +28,10 @@ const policyOfAgent = z.object({ agent_name: agentName, policy_id: id });
 const agentNames = list(checkedAgentName(), { min: 1, max: MAX_LISTED_AGENTS });
 const AGENT_NAMES = { agent_names: ['billing-bot-01'] };
 
-/** Policies, or agents of one, per page. */
-const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
-const limit = withDefault(integer(PAGE_SIZE), PAGE_SIZE.default);
-
-/** Clamps a cursor to the 32 bits of ids, with which it is compared. */
-function within32Bits(cursor: number): number {
-  return Math.min(Math.max(cursor, -(2 ** 31)), 2 ** 31 - 1);
-}
-
 /** Input schemas of PolicyService, by RPC. Members are in the order of the messages. */
 export const policySchemas = {
   createPolicy: withExample(z.object({ name: slugName() }), { name: 'payments' }),
-  listPolicies: z.object({
-    cursor: nullable(integer().transform(within32Bits)),
-    limit,
-    name: nullable(text()),
-  }),
+  listPolicies: z.object({ ...idPage, name: nullable(text()) }),
   getPolicy: ofPolicy,
   updatePolicy: withExample(
     z
@@ -66,7 +54,7 @@ export const policySchemas = {
     force: withDefault(boolean(), false),
     if_version: ifVersion(),
   }),
-  listPolicyAgents: z.object({ policy_id: id, cursor: nullable(text()), limit }),
+  listPolicyAgents: z.object({ policy_id: id, ...textPage }),
   listPolicyControls: ofPolicy,
   addPolicyControl: controlOfPolicy,
   removePolicyControl: controlOfPolicy,

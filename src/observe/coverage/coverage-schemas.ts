@@ -10,8 +10,8 @@ import {
 } from '../../contract/input/fields.js';
 import { described } from '../../contract/input/messages.js';
 import { integer } from '../../contract/input/numbers.js';
+import { pageSize } from '../../contract/input/paging.js';
 
-const PAGE_SIZE = { min: 1, max: 50, default: 20 } as const;
 const MAX_EXPECTATIONS = 20;
 const INTERVAL_S = { min: 60, max: 30 * 86_400 } as const;
 const POINT = /^[A-Za-z0-9_.-]*$/;
@@ -31,7 +31,7 @@ const expectation = z.object(
 export const COVERAGE_SCHEMAS = {
   listCoverage: z.object({
     cursor: nullable(text()),
-    limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+    limit: pageSize({ max: 50 }),
     name: nullable(text()),
     state: nullable(oneOf(['never_seen', 'overdue'], 'enum')),
   }),

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { oneOf, report, withDefault, withExample } from '../../contract/input/fields.js';
+import { flag, oneOf, report, withDefault, withExample } from '../../contract/input/fields.js';
 import { integer, number } from '../../contract/input/numbers.js';
-import { strictFlag } from '../../contract/input/parse-input.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
 import { createControlDataSchema } from '../../manage/controls/control-data.js';
 import { SHADOW_SHARES } from './shadow.js';
@@ -23,7 +22,7 @@ export function createShadowSchemas(registry: EvaluatorRegistry) {
         data: createControlDataSchema(registry),
         share: share(),
         share_by: withDefault(oneOf(SHADOW_SHARES), 'agent'),
-        strict: strictFlag(),
+        strict: flag(),
       }),
       {
         data: {
