@@ -20,7 +20,7 @@ export function pageOf<Row>(found: readonly Row[], limit: number, total: number)
 }
 
 /** The member `pagination` of a reply with a page. The cursor of the next one is made of the last row: its id, if not told. */
-export function paginationOf(page: Readonly<Page<{ readonly id: number }>>, limit: number): Pagination;
+export function paginationOf(page: Page<{ readonly id: number }>, limit: number): Pagination;
 export function paginationOf<Row>(page: Page<Row>, limit: number, cursorOf: (row: Row) => string): Pagination;
 export function paginationOf<Row>(
   { rows, total, hasMore }: Page<Row>,

@@ -1,4 +1,5 @@
 import type { CallContext } from '../../contract/call/handler.js';
+import { isoOf } from '../../contract/call/printed.js';
 import type { IfVersion } from '../../contract/input/if-version.js';
 import { isRowId } from '../../storage/database/row-id.js';
 import { type Scoped, scopeOf } from '../../storage/database/scoped.js';
@@ -60,7 +61,7 @@ export function createControlVersions(options: ControlServiceOptions) {
         snapshot: {
           name: version.name,
           data: stored.ok ? stored.definition : null,
-          deleted_at: version.eventType === 'deleted' ? printedTime(version.createdAtMs) : null,
+          deleted_at: version.eventType === 'deleted' ? isoOf(version.createdAtMs) : null,
           cloned_control_id: null,
           cloned_from_control_id: version.clonedFromId,
         },
@@ -137,13 +138,9 @@ function printedVersion(version: ControlVersionRow) {
     version_num: version.id,
     event_type: version.eventType,
     note: version.note,
-    created_at: printedTime(version.createdAtMs),
+    created_at: isoOf(version.createdAtMs),
     key_fingerprint: version.keyFingerprint,
     changed_members: version.changedMembers,
     author: version.author,
   };
-}
-
-function printedTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }

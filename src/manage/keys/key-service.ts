@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { CallContext, Principal } from '../../contract/call/handler.js';
 import { namespaceNamed } from '../../contract/call/namespace.js';
+import { isoOf } from '../../contract/call/printed.js';
 import { type RoleTable, type ScopeMask, scopeMask, scopesOf } from '../../contract/call/scopes.js';
 import type { AuditFact } from '../../storage/database/audit-log.js';
 import type { Database } from '../../storage/database/database.js';
@@ -227,10 +228,6 @@ function printedKey(row: KeyRow, roles: RoleTable, nowMs: number) {
     previous_secret_until: overlaps ? isoOf(previousUntilMs) : null,
     revoked_at: isoOf(row.revokedAtMs),
   };
-}
-
-function isoOf(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }
 
 function keyFact(

@@ -1,4 +1,5 @@
 import { DEFAULT_NAMESPACE } from '../../contract/call/namespace.js';
+import { isoOf } from '../../contract/call/printed.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { AuditFact } from '../../storage/database/audit-log.js';
 import type { Database, DbClient } from '../../storage/database/database.js';
@@ -165,7 +166,7 @@ export function printedNamespace(
   return {
     name,
     display_name: displayName,
-    created_at: createdAtMs === null ? null : new Date(createdAtMs).toISOString(),
+    created_at: isoOf(createdAtMs),
     agent_count: content.agents,
     control_count: content.controls,
     key_count: content.keys,

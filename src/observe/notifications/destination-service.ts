@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
-import type { CallContext, Principal } from '../../contract/call/handler.js';
+import type { CallContext } from '../../contract/call/handler.js';
+import { callerName, isoOf } from '../../contract/call/printed.js';
 import type { AuditFact } from '../../storage/database/audit-log.js';
 import type { Database } from '../../storage/database/database.js';
 import { once } from '../../storage/database/idempotency.js';
@@ -75,7 +76,7 @@ export function createDestinationService(options: DestinationServiceOptions) {
             kinds: input.kinds,
             enabled: input.enabled,
             createdAtMs: nowMs,
-            createdBy: nameOf(context.principal),
+            createdBy: callerName(context.principal),
             secret,
           });
           return { id };
@@ -239,12 +240,8 @@ function changesOf(
 function testMessage({ id, name, namespace }: DestinationRow, nowMs: number): Message {
   const summary = `Test of the destination "${name}"`;
   const data = { namespace, destination: { id, name } };
-  const payload = JSON.stringify({ type: 'test', timestamp: new Date(nowMs).toISOString(), data });
+  const payload = JSON.stringify({ type: 'test', timestamp: isoOf(nowMs), data });
   return { messageId: `msg_${randomUUID()}`, kind: 'test', summary, payload };
-}
-
-function nameOf({ name, keyFingerprint, level }: Principal): string {
-  return name ?? keyFingerprint ?? level;
 }
 
 function pageOf(rows: readonly { readonly id: number }[], limit: number, total: number, hasMore: boolean) {

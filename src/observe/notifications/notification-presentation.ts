@@ -1,3 +1,4 @@
+import { isoOf } from '../../contract/call/printed.js';
 import type { DeliveryRow, DestinationRow } from './destination.js';
 import type { OpenDeliveries } from './destination-store.js';
 
@@ -49,8 +50,4 @@ export function shownUrl({ type, url }: Pick<DestinationRow, 'type' | 'url'>): s
   const { origin, pathname, search } = new URL(url);
   if (type === 'slack') return `${origin}/…`;
   return `${origin}${pathname}${search === '' ? '' : '?…'}`;
-}
-
-function isoOf(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

@@ -1,6 +1,7 @@
 import { stringifyJson } from '../../../packages/exact-json/src/index.js';
-import type { CallContext, Principal } from '../../contract/call/handler.js';
+import type { CallContext } from '../../contract/call/handler.js';
 import { nameOfKey } from '../../contract/call/namespace.js';
+import { callerName, isoOf } from '../../contract/call/printed.js';
 import type { Sealing } from '../../contract/secrets/sealing.js';
 import { controlNotFound } from '../../manage/controls/control-errors.js';
 import type { AuditFact } from '../../storage/database/audit-log.js';
@@ -63,7 +64,7 @@ export function createSampleService({ database, mutate, rules, sealing, now }: S
           retentionHours: input.retention_hours,
           endsAtMs: input.ends_at ?? null,
           createdAtMs: nowMs,
-          createdBy: nameOf(context.principal),
+          createdBy: callerName(context.principal),
         });
         const audit = ruleFact('sampling_rule.create', made, null, factsOf(made));
         return { value: made, change: { access: true }, audit };
@@ -150,10 +151,6 @@ async function demandControl({ client, namespace }: Scoped, id: number): Promise
   if (found === null) throw controlNotFound(id);
 }
 
-function nameOf({ name, keyFingerprint, level }: Principal): string {
-  return name ?? keyFingerprint ?? level;
-}
-
 function ruleFact(
   action: `sampling_rule.${string}`,
   { id }: SamplingRule,
@@ -186,7 +183,7 @@ function printedRule(rule: SamplingRule, samples: number) {
     masked_patterns: rule.maskedPatterns,
     max_bytes: rule.maxBytes,
     retention_hours: rule.retentionHours,
-    ends_at: rule.endsAtMs === null ? null : isoOf(rule.endsAtMs),
+    ends_at: isoOf(rule.endsAtMs),
     created_at: isoOf(rule.createdAtMs),
     created_by: rule.createdBy,
     sample_count: samples,
@@ -208,8 +205,4 @@ export function printedSample(row: SampleFacts) {
     expires_at: isoOf(row.expiresAtMs),
     masked_values: row.maskedValues,
   };
-}
-
-function isoOf(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../../packages/exact-json/src/index.js';
 import type { CallContext, Principal } from '../../../contract/call/handler.js';
 import { nameOfKey } from '../../../contract/call/namespace.js';
+import { callerName, isoOf } from '../../../contract/call/printed.js';
 import { controlNotFound } from '../../../manage/controls/control-errors.js';
 import { createControlStore } from '../../../manage/controls/control-store.js';
 import type { AuditFact } from '../../../storage/database/audit-log.js';
@@ -121,7 +122,7 @@ export function createMarkService(options: MarkServiceOptions) {
       decisionId: event.decision_id,
       matchedAtMs: Number(event.timestamp.us / 1_000n),
       note: note ?? null,
-      markedBy: principal.name ?? principal.keyFingerprint ?? principal.level,
+      markedBy: callerName(principal),
       markedAtMs: nowMs,
     });
   }
@@ -151,10 +152,10 @@ function printedMark(row: MarkRow) {
     control_execution_id: row.controlExecutionId,
     control_id: row.controlId,
     agent_name: nameOfKey(row.agentName),
-    matched_at: new Date(row.matchedAtMs).toISOString(),
+    matched_at: isoOf(row.matchedAtMs),
     decision_id: row.decisionId,
     note: row.note,
     marked_by: row.markedBy,
-    marked_at: new Date(row.markedAtMs).toISOString(),
+    marked_at: isoOf(row.markedAtMs),
   };
 }
