@@ -8,7 +8,7 @@ export interface PageAsked<Cursor> {
 
 /** One page of a list. */
 export interface Page<Row> {
-  readonly rows: Row[];
+  readonly rows: readonly Row[];
   /** Number of rows that pass the filters, on all pages. */
   readonly total: number;
   readonly hasMore: boolean;

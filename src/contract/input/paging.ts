@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { nullable, text, withDefault } from './fields.js';
+import { orNull, text, withDefault } from './fields.js';
 import { integer } from './numbers.js';
 
 /** The member `limit` of a list: rows of a page, 1 to `max`. */
@@ -13,10 +13,10 @@ function within32Bits(cursor: number): number {
 }
 
 /** The member `cursor` of a list whose pages go on after an id, or a number of 32 bits. */
-export const idCursor = nullable(integer().transform(within32Bits));
+export const idCursor = orNull(integer().transform(within32Bits));
 
 /** The members of such a list, with pages of the usual size. */
 export const idPage = { cursor: idCursor, limit: pageSize() };
 
 /** The same for a list whose pages go on after a text. */
-export const textPage = { cursor: nullable(text()), limit: pageSize() };
+export const textPage = { cursor: orNull(text()), limit: pageSize() };

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { CallContext, Principal } from '../../contract/call/handler.js';
+import { paginationOf } from '../../contract/call/page.js';
 import { callerName, isoOf } from '../../contract/call/printed.js';
 import { scopeMask } from '../../contract/call/scopes.js';
 import type { AuditFact } from '../../storage/database/audit-log.js';
@@ -88,17 +89,11 @@ export function createHaltService(options: HaltServiceOptions) {
     /** One page, newest first. */
     async list(context: CallContext, { cursor, limit, state }: HaltInputs['listHalts']) {
       const nowMs = now();
-      const { rows, total, hasMore } = await createHaltStore(scopeOf(context, database.client)).list({
-        cursor: cursor ?? null,
-        limit,
-        state: state ?? null,
-        nowMs,
-      });
-      const last = rows.at(-1);
-      const next = hasMore && last !== undefined ? String(last.id) : null;
+      const filters = { cursor, limit, state: state ?? null, nowMs };
+      const page = await createHaltStore(scopeOf(context, database.client)).list(filters);
       return {
-        halts: rows.map((row) => printedHalt(row, nowMs)),
-        pagination: { limit, total, next_cursor: next, has_more: hasMore },
+        halts: page.rows.map((row) => printedHalt(row, nowMs)),
+        pagination: paginationOf(page, limit),
       };
     },
 

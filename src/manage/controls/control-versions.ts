@@ -1,4 +1,5 @@
 import type { CallContext } from '../../contract/call/handler.js';
+import { type PageAsked, paginationOf } from '../../contract/call/page.js';
 import { isoOf } from '../../contract/call/printed.js';
 import type { IfVersion } from '../../contract/input/if-version.js';
 import { isRowId } from '../../storage/database/row-id.js';
@@ -16,7 +17,6 @@ import {
   type ControlVersionContent,
   type ControlVersionRow,
   createControlVersionStore,
-  type VersionPage,
 } from './control-version-store.js';
 import { isDraft } from './definition/definition.js';
 import { definitionIndex } from './definition-index.js';
@@ -35,21 +35,12 @@ export function createControlVersions(options: ControlServiceOptions) {
 
   return {
     /** One page of versions, newest first. Throws CONTROL_NOT_FOUND for a control that never existed. */
-    async list(context: CallContext, controlId: number, page: VersionPage) {
+    async list(context: CallContext, controlId: number, asked: PageAsked<number>) {
       if (!isRowId(controlId)) throw controlNotFound(controlId);
       const store = createControlVersionStore(scopeOf(context, database.client));
-      const { rows, total, hasMore } = await store.list(controlId, page);
-      if (total === 0) throw controlNotFound(controlId);
-      const last = rows.at(-1);
-      return {
-        versions: rows.map(printedVersion),
-        pagination: {
-          limit: page.limit,
-          total,
-          next_cursor: hasMore && last !== undefined ? String(last.id) : null,
-          has_more: hasMore,
-        },
-      };
+      const page = await store.list(controlId, asked);
+      if (page.total === 0) throw controlNotFound(controlId);
+      return { versions: page.rows.map(printedVersion), pagination: paginationOf(page, asked.limit) };
     },
 
     /** Throws CONTROL_NOT_FOUND or CONTROL_VERSION_NOT_FOUND. An unreadable definition is null. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { CallContext, Principal } from '../../contract/call/handler.js';
 import { namespaceNamed } from '../../contract/call/namespace.js';
+import { paginationOf } from '../../contract/call/page.js';
 import { isoOf } from '../../contract/call/printed.js';
 import { type RoleTable, type ScopeMask, scopeMask, scopesOf } from '../../contract/call/scopes.js';
 import type { AuditFact } from '../../storage/database/audit-log.js';
@@ -118,19 +119,14 @@ export function createKeyService(options: KeyServiceOptions) {
     /** One page, newest first. */
     async list({ principal }: CallContext, input: KeyInputs['listKeys']) {
       const store = createKeyStore({ client: database.client, namespace: principal.namespace });
-      const { rows, total, hasMore } = await store.list({
-        cursor: input.cursor ?? null,
+      const page = await store.list({
+        cursor: input.cursor,
         limit: input.limit,
         includeEnded: input.include_ended === true,
         nameContains: input.name || null,
         nowMs: now(),
       });
-      const last = rows.at(-1);
-      const next = hasMore && last !== undefined ? String(last.id) : null;
-      return {
-        keys: rows.map(print),
-        pagination: { limit: input.limit, total, next_cursor: next, has_more: hasMore },
-      };
+      return { keys: page.rows.map(print), pagination: paginationOf(page, input.limit) };
     },
 
     /** Throws KEY_NOT_FOUND. */

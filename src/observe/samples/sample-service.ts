@@ -1,6 +1,7 @@
 import { stringifyJson } from '../../../packages/exact-json/src/index.js';
 import type { CallContext } from '../../contract/call/handler.js';
 import { nameOfKey } from '../../contract/call/namespace.js';
+import { paginationOf } from '../../contract/call/page.js';
 import { callerName, isoOf } from '../../contract/call/printed.js';
 import type { Sealing } from '../../contract/secrets/sealing.js';
 import { controlNotFound } from '../../manage/controls/control-errors.js';
@@ -113,18 +114,16 @@ export function createSampleService({ database, mutate, rules, sealing, now }: S
     /** One page, latest first. */
     async list(context: CallContext, input: SampleInputs['listSamples']) {
       const { limit, agent_name: agent } = input;
-      const { rows, total, hasMore } = await storeOf(context).list({
+      const page = await storeOf(context).list({
         cursor: input.cursor ?? null,
         limit,
         agentName: agent === undefined ? null : context.principal.namespace.agentKey(agent),
         ruleId: input.rule_id ?? null,
         nowMs: now(),
       });
-      const last = rows.at(-1);
-      const next = hasMore && last !== undefined ? printSampleCursor(last) : null;
       return {
-        samples: rows.map(printedSample),
-        pagination: { limit, total, next_cursor: next, has_more: hasMore },
+        samples: page.rows.map(printedSample),
+        pagination: paginationOf(page, limit, printSampleCursor),
       };
     },
 
