@@ -35,6 +35,9 @@ export function agentName(): z.ZodType<string> {
   );
 }
 
+/** The agent name in a path: any text; the service normalises it, because it is validated after the body. */
+export const unreadAgentName = text();
+
 /** The agent name in a path, a query or a cursor, normalised. Throws a VALIDATION_ERROR when it is invalid. */
 export function readAgentName(raw: string, member: 'agent_name' | 'cursor'): string {
   const name = normaliseAgentName(raw);

@@ -4,6 +4,11 @@ import type { Warning } from '../warnings/warning.js';
 import { errorItems } from './items.js';
 import { PARSE_OPTIONS } from './messages.js';
 
+/** What requests are read as, by RPC, with the schemas of these. */
+export type InputsOf<Schemas extends { readonly [rpc: string]: z.ZodType }> = {
+  [Rpc in keyof Schemas]: z.output<Schemas[Rpc]>;
+};
+
 /** Reads an input: returns its value when it is valid, else its problems (at most MAX_ERROR_ITEMS items). */
 export function inputItems<T>(schema: z.ZodType<T>, value: unknown): { value?: T; items: ErrorItem[] } {
   const read = schema.safeParse(value, PARSE_OPTIONS);

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { field, refuse, refuseTyped } from './fields.js';
+import { field, orElse, refuse, refuseTyped } from './fields.js';
+import { integer } from './numbers.js';
 
 /** Bounds of a duration in milliseconds. */
 export interface DurationLimits {
@@ -28,6 +29,11 @@ export function duration({ above, max }: DurationLimits): z.ZodType<number> {
 /** The milliseconds of a duration text; undefined if it is none. */
 export function millisecondsOf(text: string): number | undefined {
   return DURATION.test(text) ? Number(text.slice(0, -1)) * 1000 : undefined;
+}
+
+/** How long both secrets are valid after a rotation, in whole seconds: at most 30 days, and one if that is not told. */
+export function overlapSeconds(): z.ZodType<number> {
+  return orElse(integer({ min: 0, max: 30 * 24 * 60 * 60 }), 24 * 60 * 60);
 }
 
 /** A date with a time and a zone, RFC 3339. */

@@ -9,8 +9,9 @@ import {
   withExample,
 } from '../../contract/input/fields.js';
 import { agentName, FREE_LINE, line } from '../../contract/input/names.js';
-import { integer } from '../../contract/input/numbers.js';
+import { rowId } from '../../contract/input/numbers.js';
 import { idPage } from '../../contract/input/paging.js';
+import type { InputsOf } from '../../contract/input/parse-input.js';
 import { futureTime } from '../../contract/input/times.js';
 import { idempotencyKey } from '../../storage/database/idempotency.js';
 import { isStorable } from '../../storage/database/text.js';
@@ -22,9 +23,6 @@ const MAX_REASON_LENGTH = 500;
 /** As of session ids and names of steps in evaluations. */
 const MAX_TEXT_LENGTH = 255;
 const MAX_DAYS = 365;
-
-/** Any integer: a number that is no id is not found. */
-const id = integer();
 
 const reason = line(MAX_REASON_LENGTH, FREE_LINE);
 
@@ -84,14 +82,12 @@ export function createHaltSchemas(now: () => number) {
       reason: 'deletes accounts of other customers',
     }),
     listHalts: z.object({ ...idPage, state: nullable(oneOf(HALT_STATES)) }),
-    getHalt: z.object({ halt_id: id }),
-    liftHalt: withExample(z.object({ halt_id: id, reason: nullable(reason) }), {
+    getHalt: z.object({ halt_id: rowId }),
+    liftHalt: withExample(z.object({ halt_id: rowId, reason: nullable(reason) }), {
       reason: 'the prompt is mended',
     }),
   };
 }
 
 /** Outputs of these schemas, by RPC. */
-export type HaltInputs = {
-  [Rpc in keyof ReturnType<typeof createHaltSchemas>]: z.output<ReturnType<typeof createHaltSchemas>[Rpc]>;
-};
+export type HaltInputs = InputsOf<ReturnType<typeof createHaltSchemas>>;

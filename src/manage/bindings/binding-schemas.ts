@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { boolean, nullable, text, withDefault, withExample } from '../../contract/input/fields.js';
-import { integer } from '../../contract/input/numbers.js';
+import { integer, rowId } from '../../contract/input/numbers.js';
 import { textPage } from '../../contract/input/paging.js';
+import type { InputsOf } from '../../contract/input/parse-input.js';
 import { MAX_TARGET_LENGTH } from '../../contract/input/target.js';
 import { targetPart } from '../controls/target-part.js';
 
@@ -10,8 +11,6 @@ const MAX_ID = Number.MAX_SAFE_INTEGER;
 
 const targetFilter = () => nullable(text({ min: 1, max: MAX_TARGET_LENGTH }));
 const controlId = () => integer({ min: 1, max: MAX_ID });
-/** Any integer: a number that is no id is not found. */
-const bindingId = integer();
 
 const byKey = { target_type: targetPart(), target_id: targetPart(), control_id: controlId() };
 const newBinding = z.object({ ...byKey, enabled: withDefault(boolean(), true) });
@@ -32,12 +31,12 @@ export const bindingSchemas = {
     enabled: false,
   }),
   deleteControlBindingByKey: withExample(z.object(byKey), EXAMPLE),
-  getControlBinding: z.object({ binding_id: bindingId }),
-  updateControlBinding: withExample(z.object({ binding_id: bindingId, enabled: boolean() }), {
+  getControlBinding: z.object({ binding_id: rowId }),
+  updateControlBinding: withExample(z.object({ binding_id: rowId, enabled: boolean() }), {
     enabled: false,
   }),
-  deleteControlBinding: z.object({ binding_id: bindingId }),
+  deleteControlBinding: z.object({ binding_id: rowId }),
 };
 
 /** Outputs of these schemas, by RPC. */
-export type BindingInputs = { [Rpc in keyof typeof bindingSchemas]: z.output<(typeof bindingSchemas)[Rpc]> };
+export type BindingInputs = InputsOf<typeof bindingSchemas>;

@@ -13,7 +13,7 @@ import {
 import { ifVersion } from '../../contract/input/if-version.js';
 import { described } from '../../contract/input/messages.js';
 import { slugName } from '../../contract/input/names.js';
-import { integer } from '../../contract/input/numbers.js';
+import { integer, rowId } from '../../contract/input/numbers.js';
 import { idPage, textPage } from '../../contract/input/paging.js';
 import { MAX_TARGET_LENGTH } from '../../contract/input/target.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
@@ -26,11 +26,6 @@ import { targetPart } from './target-part.js';
 
 /** Longest step name of a filter: patterns are searched in it. */
 const MAX_STEP_NAME_LENGTH = 1_024;
-
-/** Any integer: a number that is no control id, 0 or beyond 32 bits included, is simply not found. */
-const controlId = integer();
-/** The same for the number of a version. */
-const versionNum = integer();
 
 /** Whether warnings about the written data are rejected. */
 const strict = flag();
@@ -104,13 +99,13 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
       }),
       { expression: "input.amount > 1000 && !input.to.endsWith('@example.com')", cursor: 6 },
     ),
-    validateControl: withExample(z.object({ data, strict, control_id: nullable(controlId) }), {
+    validateControl: withExample(z.object({ data, strict, control_id: nullable(rowId) }), {
       data: EXAMPLE,
     }),
-    getControl: z.object({ control_id: controlId }),
+    getControl: z.object({ control_id: rowId }),
     updateControl: withExample(
       z.object({
-        control_id: controlId,
+        control_id: rowId,
         name: nullable(slugName()),
         enabled: nullable(boolean()),
         strict,
@@ -119,13 +114,13 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
       { enabled: false },
     ),
     deleteControl: z.object({
-      control_id: controlId,
+      control_id: rowId,
       force: withDefault(boolean(), false),
       if_version: ifVersion(),
     }),
     cloneAndBindControl: withExample(
       z.object({
-        control_id: controlId,
+        control_id: rowId,
         name: nullable(slugName()),
         target_binding: z.object(
           { target_type: targetPart(), target_id: targetPart(), enabled: withDefault(boolean(), true) },
@@ -135,17 +130,17 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
       }),
       { target_binding: { target_type: 'project', target_id: 'billing' } },
     ),
-    listControlAgents: z.object({ control_id: controlId, ...textPage }),
-    listControlPolicies: z.object({ control_id: controlId, ...idPage }),
-    listControlVersions: z.object({ control_id: controlId, ...idPage }),
-    getControlVersion: z.object({ control_id: controlId, version_num: versionNum }),
+    listControlAgents: z.object({ control_id: rowId, ...textPage }),
+    listControlPolicies: z.object({ control_id: rowId, ...idPage }),
+    listControlVersions: z.object({ control_id: rowId, ...idPage }),
+    getControlVersion: z.object({ control_id: rowId, version_num: rowId }),
     restoreControlVersion: z.object({
-      control_id: controlId,
-      version_num: versionNum,
+      control_id: rowId,
+      version_num: rowId,
       if_version: ifVersion(),
     }),
-    getControlData: z.object({ control_id: controlId }),
-    setControlData: withExample(z.object({ control_id: controlId, data, strict, if_version: ifVersion() }), {
+    getControlData: z.object({ control_id: rowId }),
+    setControlData: withExample(z.object({ control_id: rowId, data, strict, if_version: ifVersion() }), {
       data: EXAMPLE,
     }),
   };

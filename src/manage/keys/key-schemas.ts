@@ -8,7 +8,6 @@ import {
   list,
   nullable,
   oneOf,
-  orElse,
   refuse,
   refuseTyped,
   report,
@@ -16,19 +15,14 @@ import {
   withExample,
 } from '../../contract/input/fields.js';
 import { line } from '../../contract/input/names.js';
-import { integer } from '../../contract/input/numbers.js';
+import { rowId } from '../../contract/input/numbers.js';
 import { idPage } from '../../contract/input/paging.js';
-import { futureTime } from '../../contract/input/times.js';
+import type { InputsOf } from '../../contract/input/parse-input.js';
+import { futureTime, overlapSeconds } from '../../contract/input/times.js';
 import { idempotencyKey } from '../../storage/database/idempotency.js';
 
 const MAX_AGENTS = 1_000;
 const MAX_NAME_LENGTH = 255;
-/** Longest time that two secrets of a key are valid, in seconds: 30 days. */
-const MAX_OVERLAP_SECONDS = 30 * 24 * 60 * 60;
-const DEFAULT_OVERLAP_SECONDS = 24 * 60 * 60;
-
-/** Any integer: a number that is no id is simply not found. */
-const id = integer();
 
 /** The name of an agent, or one with a single `*`, in lower case. */
 const agentPattern = field<string>(
@@ -69,8 +63,7 @@ export function createKeySchemas(roles: RoleTable, now: () => number) {
       if (role !== undefined && scopes.length > 0)
         report(sink, 'value_error', 'must not be sent with a role, which has scopes', undefined, ['scopes']);
     });
-  const ofKey = z.object({ key_id: id });
-  const overlap = integer({ min: 0, max: MAX_OVERLAP_SECONDS });
+  const ofKey = z.object({ key_id: rowId });
   return {
     createKey: withExample(created, { name: 'billing service', role: 'agent', agents: ['billing-*'] }),
     listKeys: z.object({
@@ -79,16 +72,13 @@ export function createKeySchemas(roles: RoleTable, now: () => number) {
       name: nullable(text()),
     }),
     getKey: ofKey,
-    rotateKey: withExample(
-      z.object({ key_id: id, overlap_seconds: orElse(overlap, DEFAULT_OVERLAP_SECONDS) }),
-      { overlap_seconds: 3_600 },
-    ),
+    rotateKey: withExample(z.object({ key_id: rowId, overlap_seconds: overlapSeconds() }), {
+      overlap_seconds: 3_600,
+    }),
     revokeKey: ofKey,
     listRoles: z.object({}),
   };
 }
 
 /** Outputs of the schemas of KeyService, by RPC. */
-export type KeyInputs = {
-  [Rpc in keyof ReturnType<typeof createKeySchemas>]: z.output<ReturnType<typeof createKeySchemas>[Rpc]>;
-};
+export type KeyInputs = InputsOf<ReturnType<typeof createKeySchemas>>;

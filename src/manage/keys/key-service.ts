@@ -204,8 +204,6 @@ function fingerprintOf({ hash }: KeyRow): string {
 }
 
 function printedKey(row: KeyRow, roles: RoleTable, nowMs: number) {
-  const { previousUntilMs } = row;
-  const overlaps = previousUntilMs !== null && previousUntilMs > nowMs;
   return {
     id: row.id,
     name: row.name,
@@ -221,7 +219,7 @@ function printedKey(row: KeyRow, roles: RoleTable, nowMs: number) {
     expires_at: isoOf(row.expiresAtMs),
     last_used_at: isoOf(row.lastUsedMs),
     rotated_at: isoOf(row.rotatedAtMs),
-    previous_secret_until: overlaps ? isoOf(previousUntilMs) : null,
+    previous_secret_until: isoOf((row.previousUntilMs ?? 0) > nowMs ? row.previousUntilMs : null),
     revoked_at: isoOf(row.revokedAtMs),
   };
 }

@@ -9,23 +9,18 @@ import {
   withExample,
 } from '../../contract/input/fields.js';
 import { ifVersion } from '../../contract/input/if-version.js';
-import { agentName as checkedAgentName, slugName } from '../../contract/input/names.js';
-import { integer } from '../../contract/input/numbers.js';
+import { agentName, slugName, unreadAgentName } from '../../contract/input/names.js';
+import { rowId } from '../../contract/input/numbers.js';
 import { idPage, textPage } from '../../contract/input/paging.js';
 import { MAX_LISTED_AGENTS } from '../../storage/database/change-log.js';
 import { agentLabels } from '../agents/label-fields.js';
 
-/** A name in a path: any text here; the service normalises it, because it is validated after the body. */
-const agentName = text();
-/** Any integer: a number that is no id, 0 or beyond 32 bits included, is simply not found. */
-const id = integer();
+const ofPolicy = z.object({ policy_id: rowId });
+const controlOfPolicy = z.object({ policy_id: rowId, control_id: rowId, if_version: ifVersion() });
+const ofAgent = z.object({ agent_name: unreadAgentName });
+const policyOfAgent = z.object({ agent_name: unreadAgentName, policy_id: rowId });
 
-const ofPolicy = z.object({ policy_id: id });
-const controlOfPolicy = z.object({ policy_id: id, control_id: id, if_version: ifVersion() });
-const ofAgent = z.object({ agent_name: agentName });
-const policyOfAgent = z.object({ agent_name: agentName, policy_id: id });
-
-const agentNames = list(checkedAgentName(), { min: 1, max: MAX_LISTED_AGENTS });
+const agentNames = list(agentName(), { min: 1, max: MAX_LISTED_AGENTS });
 const AGENT_NAMES = { agent_names: ['billing-bot-01'] };
 
 /** Input schemas of PolicyService, by RPC. Members are in the order of the messages. */
@@ -36,7 +31,7 @@ export const policySchemas = {
   updatePolicy: withExample(
     z
       .object({
-        policy_id: id,
+        policy_id: rowId,
         name: slugName().optional(),
         if_version: ifVersion(),
         every_agent: nullable(boolean()),
@@ -50,19 +45,19 @@ export const policySchemas = {
     { name: 'payments' },
   ),
   deletePolicy: z.object({
-    policy_id: id,
+    policy_id: rowId,
     force: withDefault(boolean(), false),
     if_version: ifVersion(),
   }),
-  listPolicyAgents: z.object({ policy_id: id, ...textPage }),
+  listPolicyAgents: z.object({ policy_id: rowId, ...textPage }),
   listPolicyControls: ofPolicy,
   addPolicyControl: controlOfPolicy,
   removePolicyControl: controlOfPolicy,
   addPolicyAgents: withExample(
-    z.object({ policy_id: id, agent_names: agentNames, if_version: ifVersion() }),
+    z.object({ policy_id: rowId, agent_names: agentNames, if_version: ifVersion() }),
     AGENT_NAMES,
   ),
-  removePolicyAgents: withExample(z.object({ policy_id: id, agent_names: agentNames }), AGENT_NAMES),
+  removePolicyAgents: withExample(z.object({ policy_id: rowId, agent_names: agentNames }), AGENT_NAMES),
   listAgentPolicies: ofAgent,
   addAgentPolicy: policyOfAgent,
   removeAgentPolicy: policyOfAgent,

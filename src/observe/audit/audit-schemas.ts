@@ -3,6 +3,7 @@ import { Decimal, isNumber } from '../../../packages/exact-json/src/index.js';
 import { field, nullable, refuse, text, withExample } from '../../contract/input/fields.js';
 import { integer } from '../../contract/input/numbers.js';
 import { pageSize } from '../../contract/input/paging.js';
+import type { InputsOf } from '../../contract/input/parse-input.js';
 import { readTime } from '../events/store/event-time.js';
 
 const POSITION = { min: 0, max: Number.MAX_SAFE_INTEGER } as const;
@@ -58,4 +59,4 @@ export const auditSchemas = {
 };
 
 /** Outputs of the schemas of AuditService, by RPC. */
-export type AuditInputs = { [Rpc in keyof typeof auditSchemas]: z.output<(typeof auditSchemas)[Rpc]> };
+export type AuditInputs = InputsOf<typeof auditSchemas>;

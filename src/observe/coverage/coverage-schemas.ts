@@ -9,15 +9,14 @@ import {
   withExample,
 } from '../../contract/input/fields.js';
 import { described } from '../../contract/input/messages.js';
+import { unreadAgentName } from '../../contract/input/names.js';
 import { integer } from '../../contract/input/numbers.js';
 import { pageSize } from '../../contract/input/paging.js';
+import type { InputsOf } from '../../contract/input/parse-input.js';
 
 const MAX_EXPECTATIONS = 20;
 const INTERVAL_S = { min: 60, max: 30 * 86_400 } as const;
 const POINT = /^[A-Za-z0-9_.-]*$/;
-
-/** A name in a path: any text here; the service normalises it, because it is validated after the body. */
-const agentNameText = text();
 
 const expectation = z.object(
   {
@@ -35,11 +34,11 @@ export const COVERAGE_SCHEMAS = {
     name: nullable(text()),
     state: nullable(oneOf(['never_seen', 'overdue'], 'enum')),
   }),
-  getCoverage: z.object({ agent_name: agentNameText }),
+  getCoverage: z.object({ agent_name: unreadAgentName }),
   setExpectations: withExample(
     z
       .object({
-        agent_name: agentNameText,
+        agent_name: unreadAgentName,
         expectations: withDefault(list(expectation, { max: MAX_EXPECTATIONS }), []),
       })
       .superRefine(({ expectations }, sink) => {
@@ -57,6 +56,4 @@ export const COVERAGE_SCHEMAS = {
 };
 
 /** Outputs of these schemas, by RPC. */
-export type CoverageInputs = {
-  [Rpc in keyof typeof COVERAGE_SCHEMAS]: z.output<(typeof COVERAGE_SCHEMAS)[Rpc]>;
-};
+export type CoverageInputs = InputsOf<typeof COVERAGE_SCHEMAS>;

@@ -4,8 +4,6 @@ import type { OpenDeliveries } from './destination-store.js';
 
 /** A destination as contained in replies. */
 export function printedDestination(row: DestinationRow, open: OpenDeliveries | undefined, nowMs: number) {
-  const { previousUntilMs } = row;
-  const overlaps = previousUntilMs !== null && previousUntilMs > nowMs;
   return {
     id: row.id,
     name: row.name,
@@ -18,7 +16,7 @@ export function printedDestination(row: DestinationRow, open: OpenDeliveries | u
     created_at: isoOf(row.createdAtMs),
     created_by: row.createdBy,
     rotated_at: isoOf(row.rotatedAtMs),
-    previous_secret_until: overlaps ? isoOf(previousUntilMs) : null,
+    previous_secret_until: isoOf((row.previousUntilMs ?? 0) > nowMs ? row.previousUntilMs : null),
     waiting_deliveries: open?.waiting ?? 0,
     dead_deliveries: open?.dead ?? 0,
     dropped_notifications: row.dropped,

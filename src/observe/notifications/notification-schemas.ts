@@ -5,7 +5,6 @@ import {
   list,
   nullable,
   oneOf,
-  orElse,
   refuse,
   report,
   text,
@@ -13,8 +12,10 @@ import {
   withExample,
 } from '../../contract/input/fields.js';
 import { line } from '../../contract/input/names.js';
-import { integer } from '../../contract/input/numbers.js';
+import { rowId } from '../../contract/input/numbers.js';
 import { idPage } from '../../contract/input/paging.js';
+import type { InputsOf } from '../../contract/input/parse-input.js';
+import { overlapSeconds } from '../../contract/input/times.js';
 import { idempotencyKey } from '../../storage/database/idempotency.js';
 import { NOTIFICATION_KINDS } from '../../storage/database/notifications.js';
 import { isStorable } from '../../storage/database/text.js';
@@ -25,8 +26,6 @@ const MAX_URL_LENGTH = 2_048;
 const MAX_RECIPIENTS = 20;
 const MAX_ADDRESS_LENGTH = 254;
 const MAX_NAME_LENGTH = 255;
-const MAX_OVERLAP_SECONDS = 30 * 24 * 60 * 60;
-const DEFAULT_OVERLAP_SECONDS = 24 * 60 * 60;
 /** Addresses with quotes are not taken: what looks like several addresses is none. */
 const ADDRESS = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]+$/;
 
@@ -36,9 +35,6 @@ export interface DestinationRules {
   /** Whether URLs may begin with http://. */
   readonly http: boolean;
 }
-
-/** Any integer: a number that is no id is not found. */
-const id = integer();
 
 const name = line(MAX_NAME_LENGTH);
 
@@ -91,8 +87,7 @@ export function createNotificationSchemas(rules: DestinationRules) {
       if (!isEmail && to.length > 0) report(sink, 'value_error', refusal, undefined, ['recipients']);
       if (isEmail && to.length === 0) report(sink, 'missing', missing, undefined, ['recipients']);
     });
-  const ofDestination = z.object({ destination_id: id });
-  const overlap = integer({ min: 0, max: MAX_OVERLAP_SECONDS });
+  const ofDestination = z.object({ destination_id: rowId });
   return {
     createDestination: withExample(created, {
       name: 'on-call',
@@ -104,7 +99,7 @@ export function createNotificationSchemas(rules: DestinationRules) {
     getDestination: ofDestination,
     updateDestination: withExample(
       z.object({
-        destination_id: id,
+        destination_id: rowId,
         name: nullable(name),
         url: nullable(url(rules)),
         recipients: nullable(recipients),
@@ -115,22 +110,18 @@ export function createNotificationSchemas(rules: DestinationRules) {
     ),
     deleteDestination: ofDestination,
     rotateDestinationSecret: withExample(
-      z.object({ destination_id: id, overlap_seconds: orElse(overlap, DEFAULT_OVERLAP_SECONDS) }),
+      z.object({ destination_id: rowId, overlap_seconds: overlapSeconds() }),
       { overlap_seconds: 3_600 },
     ),
-    testDestination: withExample(z.object({ destination_id: id }), {}),
+    testDestination: withExample(z.object({ destination_id: rowId }), {}),
     listDeliveries: z.object({
       ...idPage,
-      destination_id: nullable(id),
+      destination_id: nullable(rowId),
       state: nullable(oneOf(DELIVERY_STATES)),
     }),
-    resendDelivery: withExample(z.object({ delivery_id: id }), {}),
+    resendDelivery: withExample(z.object({ delivery_id: rowId }), {}),
   };
 }
 
 /** Outputs of these schemas, by RPC. */
-export type NotificationInputs = {
-  [Rpc in keyof ReturnType<typeof createNotificationSchemas>]: z.output<
-    ReturnType<typeof createNotificationSchemas>[Rpc]
-  >;
-};
+export type NotificationInputs = InputsOf<ReturnType<typeof createNotificationSchemas>>;

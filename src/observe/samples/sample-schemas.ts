@@ -11,8 +11,9 @@ import {
   withExample,
 } from '../../contract/input/fields.js';
 import { agentName } from '../../contract/input/names.js';
-import { integer, number } from '../../contract/input/numbers.js';
+import { integer, number, rowId } from '../../contract/input/numbers.js';
 import { pageSize } from '../../contract/input/paging.js';
+import type { InputsOf } from '../../contract/input/parse-input.js';
 import { futureTime } from '../../contract/input/times.js';
 import { isSelectorPath } from '../../kernel/core/selector.js';
 import { createPatternBudget } from '../../manage/templates/pattern-budget.js';
@@ -52,14 +53,12 @@ const path = field<string>(
   { type: 'string', maxLength: MAX_PATH_LENGTH },
 );
 
-const ruleId = integer();
-
 /** Input schemas of SampleService but those of replays, by RPC. `now`: milliseconds since 1970. */
 export function createSampleSchemas(now: () => number) {
   const created = z
     .object({
       agent_name: nullable(agentName()),
-      control_id: nullable(integer()),
+      control_id: nullable(rowId),
       share: withDefault(share, 0.01),
       masked_paths: listOrNone(path, { max: MAX_MASKS }),
       masked_patterns: listOrNone(text({ min: 1, max: MAX_PATTERN_LENGTH }), { max: MAX_MASKS }),
@@ -83,7 +82,7 @@ export function createSampleSchemas(now: () => number) {
       retention_hours: 72,
     }),
     listSamplingRules: z.object({}),
-    deleteSamplingRule: z.object({ rule_id: ruleId, delete_samples: flag() }),
+    deleteSamplingRule: z.object({ rule_id: rowId, delete_samples: flag() }),
     listSamples: z.object({
       cursor: nullable(
         field(
@@ -98,15 +97,11 @@ export function createSampleSchemas(now: () => number) {
       ),
       limit: pageSize(),
       agent_name: nullable(agentName()),
-      rule_id: nullable(ruleId),
+      rule_id: nullable(rowId),
     }),
     getSample: z.object({ decision_id: text({ min: 1, max: MAX_ID_LENGTH }) }),
   };
 }
 
 /** Outputs of these schemas, by RPC. */
-export type SampleInputs = {
-  [Rpc in keyof ReturnType<typeof createSampleSchemas>]: z.output<
-    ReturnType<typeof createSampleSchemas>[Rpc]
-  >;
-};
+export type SampleInputs = InputsOf<ReturnType<typeof createSampleSchemas>>;

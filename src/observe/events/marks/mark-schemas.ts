@@ -10,6 +10,7 @@ import {
 } from '../../../contract/input/fields.js';
 import { integer } from '../../../contract/input/numbers.js';
 import { idCursor, pageSize } from '../../../contract/input/paging.js';
+import type { InputsOf } from '../../../contract/input/parse-input.js';
 import { isStorable } from '../../../storage/database/text.js';
 
 const MAX_NOTE_LENGTH = 1_000;
@@ -54,4 +55,4 @@ export const MARK_SCHEMAS = {
 };
 
 /** Outputs of these schemas, by RPC. */
-export type MarkInputs = { [Rpc in keyof typeof MARK_SCHEMAS]: z.output<(typeof MARK_SCHEMAS)[Rpc]> };
+export type MarkInputs = InputsOf<typeof MARK_SCHEMAS>;
