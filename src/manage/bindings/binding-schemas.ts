@@ -1,15 +1,14 @@
 import { z } from 'zod';
-import { boolean, nullable, text, withDefault, withExample } from '../../contract/input/fields.js';
+import { boolean, nullable, withDefault, withExample } from '../../contract/input/fields.js';
 import { integer, rowId } from '../../contract/input/numbers.js';
 import { textPage } from '../../contract/input/paging.js';
 import type { InputsOf } from '../../contract/input/parse-input.js';
-import { MAX_TARGET_LENGTH } from '../../contract/input/target.js';
+import { targetMembers } from '../../contract/input/target.js';
 import { targetPart } from '../controls/target-part.js';
 
 /** A number beyond 32 bits is no id, and not found. */
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 
-const targetFilter = () => nullable(text({ min: 1, max: MAX_TARGET_LENGTH }));
 const controlId = () => integer({ min: 1, max: MAX_ID });
 
 const byKey = { target_type: targetPart(), target_id: targetPart(), control_id: controlId() };
@@ -21,8 +20,7 @@ export const bindingSchemas = {
   createControlBinding: withExample(newBinding, EXAMPLE),
   listControlBindings: z.object({
     ...textPage,
-    target_type: targetFilter(),
-    target_id: targetFilter(),
+    ...targetMembers,
     control_id: nullable(controlId()),
   }),
   upsertControlBinding: withExample(z.object(newBinding.shape), { ...EXAMPLE, enabled: true }),

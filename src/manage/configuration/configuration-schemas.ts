@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { flag, listOrNone, nullable, oneOf, text, withExample } from '../../contract/input/fields.js';
 import { integer } from '../../contract/input/numbers.js';
+import { exampleData } from '../controls/control-data.js';
 import { KINDS } from './configuration-object.js';
 import { unreadDocument } from './document-schema.js';
 
@@ -15,18 +16,7 @@ const owner = () => text({ min: 1, max: MAX_OWNER_LENGTH, pattern: OWNER });
 const EXAMPLE = {
   owner: 'payments/main',
   documents: [
-    {
-      kind: 'Control',
-      name: 'no-ibans',
-      data: {
-        execution: 'server',
-        condition: {
-          selector: { path: 'input.text' },
-          evaluator: { name: 'regex', config: { pattern: '\\b[A-Z]{2}\\d{2}[A-Z0-9]{11,30}\\b' } },
-        },
-        action: { decision: 'deny' },
-      },
-    },
+    { kind: 'Control', name: 'no-ibans', data: exampleData('\\b[A-Z]{2}\\d{2}[A-Z0-9]{11,30}\\b') },
     { kind: 'Policy', name: 'bank-accounts', controls: ['no-ibans'] },
   ],
 };

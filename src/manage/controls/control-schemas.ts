@@ -19,7 +19,7 @@ import { MAX_TARGET_LENGTH } from '../../contract/input/target.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
 import { DECISIONS, EXECUTIONS, STAGES } from '../../kernel/core/types.js';
 import { idempotencyKey } from '../../storage/database/idempotency.js';
-import { createControlDataSchema } from './control-data.js';
+import { createControlDataSchema, exampleData } from './control-data.js';
 import { CONTROL_ORDERS } from './control-filters.js';
 import { scopeSchema, selectorPath } from './definition/definition-members.js';
 import { targetPart } from './target-part.js';
@@ -37,15 +37,7 @@ const strict = flag();
 const MAX_INSPECTED_LENGTH = 65_536;
 
 /** An example of the OpenAPI document. */
-const EXAMPLE = {
-  execution: 'server',
-  scope: { step_types: ['tool'], stages: ['pre'] },
-  condition: {
-    selector: { path: 'input.text' },
-    evaluator: { name: 'regex', config: { pattern: '\\b\\d{16}\\b' } },
-  },
-  action: { decision: 'deny' },
-};
+const EXAMPLE = exampleData('\\b\\d{16}\\b', { step_types: ['tool'], stages: ['pre'] });
 
 /**
  * Input schemas of ControlService, by RPC. Members are in the order of the messages, and values of paths and

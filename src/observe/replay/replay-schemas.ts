@@ -6,6 +6,7 @@ import { timeWithZone } from '../../contract/input/times.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
 import { MAX_DOCUMENTS } from '../../manage/configuration/configuration-schemas.js';
 import { createDocumentSchema } from '../../manage/configuration/document-schema.js';
+import { exampleData } from '../../manage/controls/control-data.js';
 
 const MAX_SAMPLES = { min: 1, max: 1_000_000, default: 100_000 } as const;
 const MAX_CHANGES = { min: 0, max: 100_000, default: 1_000 } as const;
@@ -22,20 +23,7 @@ export function createReplaySchema(registry: EvaluatorRegistry) {
       max_changes: withDefault(integer(MAX_CHANGES), MAX_CHANGES.default),
     }),
     {
-      documents: [
-        {
-          kind: 'Control',
-          name: 'no-card-numbers',
-          data: {
-            execution: 'server',
-            condition: {
-              selector: { path: 'input.text' },
-              evaluator: { name: 'regex', config: { pattern: '\\b\\d{16}\\b' } },
-            },
-            action: { decision: 'deny' },
-          },
-        },
-      ],
+      documents: [{ kind: 'Control', name: 'no-card-numbers', data: exampleData('\\b\\d{16}\\b') }],
       agent_name: 'billing-bot-01',
       max_changes: 100,
     },

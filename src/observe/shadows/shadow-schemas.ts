@@ -3,7 +3,7 @@ import { flag, oneOf, report, withDefault, withExample } from '../../contract/in
 import { number, rowId } from '../../contract/input/numbers.js';
 import type { InputsOf } from '../../contract/input/parse-input.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
-import { createControlDataSchema } from '../../manage/controls/control-data.js';
+import { createControlDataSchema, exampleData } from '../../manage/controls/control-data.js';
 import { SHADOW_SHARES } from './shadow.js';
 
 const share = () =>
@@ -23,15 +23,7 @@ export function createShadowSchemas(registry: EvaluatorRegistry) {
         strict: flag(),
       }),
       {
-        data: {
-          execution: 'server',
-          scope: { step_types: ['tool'], stages: ['pre'] },
-          condition: {
-            selector: { path: 'input.text' },
-            evaluator: { name: 'regex', config: { pattern: '\\b\\d{13,16}\\b' } },
-          },
-          action: { decision: 'deny' },
-        },
+        data: exampleData('\\b\\d{13,16}\\b', { step_types: ['tool'], stages: ['pre'] }),
         share: 0.1,
         share_by: 'session',
       },
