@@ -198,16 +198,16 @@ async function start(
     // At once: none needs what another reads, and a database far away is waited for only once.
     await Promise.all([
       namespaces.load(),
-      halts.start(),
+      halts.load(),
       shadows.refreshed(),
-      samplingRules.refresh(),
-      liveKeys.start(),
+      samplingRules.refreshed(),
+      liveKeys.load(),
     ]);
   } else {
     // Its display name is known to the database only.
     namespaces.restore(lastKnownGood.kept().namespaces.map((name) => ({ name, displayName: name })));
     halts.restore(lastKnownGood.kept().halts);
-    liveKeys.startWith(lastKnownGood.kept().keys);
+    liveKeys.restore(lastKnownGood.kept().keys);
   }
   started.wait?.start((hasOtherState) => {
     if (hasOtherState) watch.replaced();

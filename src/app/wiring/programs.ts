@@ -100,6 +100,7 @@ export function createPrograms(foundations: Foundations): Programs {
   const namespaces = new NamespaceRegistry({
     read: createNamespaceStore(database.client).all,
     onFailure: (error) => failures.failed('namespaces', 'the namespaces cannot be read now', error),
+    now: monotonic,
   });
   const halts = new HaltRegistry({
     read: () => loadedInTime(readActiveHalts(database, now())),
@@ -111,7 +112,7 @@ export function createPrograms(foundations: Foundations): Programs {
     read: () => loadedInTime(readActiveShadows(database.client)),
     onFailure: (error) =>
       failures.failed('shadows', 'the shadows cannot be read now; those that were known stay', error),
-    monotonic,
+    now: monotonic,
   });
   const samplingRules = new SamplingRegistry({
     read: () => readSamplingRules(database),
@@ -127,7 +128,7 @@ export function createPrograms(foundations: Foundations): Programs {
   let hasAnswered = false;
   const watch = new RevisionWatch({
     snapshot,
-    followers: [halts, namespaces, shadows, samplingRules, liveKeys.follower, feed, lastKnownGood.follower],
+    followers: [halts, namespaces, shadows, samplingRules, liveKeys, feed, lastKnownGood.follower],
     source: database.changes(),
     minRevisionWaitMs: config.limits.minRevisionWaitMs,
     now: monotonic,

@@ -136,7 +136,7 @@ export async function createTransports(
   const keyRing = new KeyRing(config.auth, foundations.now, roles);
   const startFiles = readStartFiles(config, keyRing);
   const storedKeys = createStoredKeys(roles);
-  programs.liveKeys.onRead((keys) => keyRing.replaceStored(storedKeys(keys)));
+  programs.liveKeys.onChange(() => keyRing.replaceStored(storedKeys(programs.liveKeys.keys)));
   const keyUses = createKeyUses({
     database: foundations.database,
     takeUsed: () => keyRing.takeUsed(),
