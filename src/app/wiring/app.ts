@@ -190,7 +190,7 @@ function observe(
 async function start(
   { started, database }: Foundations,
   { watch, lastKnownGood, warmStart, namespaces, halts, shadows, samplingRules, liveKeys }: Programs,
-  { observability, eventSinks, problems, notifications, coverage }: Features,
+  { observability, eventSinks, notifications, coverage }: Features,
 ): Promise<void> {
   await watch.start(lastKnownGood.progress);
   if (!watch.isBlind) {
@@ -223,7 +223,6 @@ async function start(
   eventSinks.start();
   notifications.start();
   coverage.start();
-  problems.replica.start();
 }
 
 /** Resources to release after all requests are answered, in reverse order. */
@@ -238,7 +237,6 @@ function stack(
     listUpkeep,
     eventSinks,
     eventReaders,
-    problems,
     notifications,
     shadows,
     samples,
@@ -254,7 +252,6 @@ function stack(
   closers.add(() => eventSinks.close());
   closers.add(() => notifications.close());
   closers.add(() => coverage.close());
-  closers.add(() => problems.replica.close());
   closers.add(() => eventReaders?.close());
   closers.add(() => observability.pruner?.close());
   closers.add(() => audit.upkeep.close());

@@ -336,7 +336,6 @@ export async function createFeatures(
   const problems = createProblems({
     database,
     registry,
-    version: VERSION,
     state,
     emptyDenies: config.agentsWithoutControls === 'deny',
     halts: programs.halts,

@@ -291,7 +291,6 @@ beforeAll(async () => {
     }),
     ...createProblems({
       ...options,
-      version: '1.2.3',
       state,
       emptyDenies: false,
       halts: { active: () => [] },
