@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Database, openDatabase } from '../../../src/storage/database/database.js';
-import { createLease, type Lease } from '../../../src/storage/database/lease.js';
+import { createLease, createLeaseHolder, type Lease } from '../../../src/storage/database/lease.js';
 import { describeOnEachDatabase } from '../../support/databases.js';
 
 const LEASE_MS = 900;
@@ -83,5 +83,51 @@ describeOnEachDatabase('the lease of a background work', (freshDatabaseUrl) => {
     await ahead?.acquire();
     expect(await right?.acquire()).toEqual({ position: null });
     expect(await ahead?.renew(1n)).toBe(false);
+  });
+});
+
+describe('the holder of a lease', () => {
+  function holding() {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const lease = {
+      leaseMs: 15_000,
+      acquire: vi.fn<Lease['acquire']>(),
+      renew: vi.fn<Lease['renew']>(async () => true),
+      release: vi.fn<Lease['release']>(async () => {}),
+    };
+    const work = { position: 0n };
+    const holder = createLeaseHolder({ lease, monotonic: Date.now, position: () => work.position });
+    return { lease, work, holder };
+  }
+
+  it('renews it every 5 seconds, and within a second after work, and stores the position at the end', async () => {
+    const { lease, work, holder } = holding();
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect([lease.renew.mock.calls, holder.leftMs()]).toEqual([[], 9_000]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    work.position = 7n;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([lease.renew.mock.calls, holder.leftMs()]).toEqual([[[0n], [7n]], 13_000]);
+    work.position = 8n;
+    await holder.end();
+    expect(lease.release.mock.calls).toEqual([[8n]]);
+  });
+
+  it('has lost it when another process has taken it: it is not given up for that one', async () => {
+    const { lease, holder } = holding();
+    lease.renew.mockResolvedValue(false);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(holder.leftMs()).toBe(0);
+    await vi.advanceTimersByTimeAsync(60_000);
+    await holder.end();
+    expect([lease.renew.mock.calls.length, lease.release.mock.calls]).toEqual([1, []]);
+  });
+
+  it('has lost it before it expires while the database does not answer', async () => {
+    const { lease, holder } = holding();
+    lease.renew.mockRejectedValue(new Error('no answer'));
+    await vi.advanceTimersByTimeAsync(13_000);
+    expect(holder.leftMs()).toBe(0);
   });
 });
