@@ -11,7 +11,7 @@ const SMALL_SEARCH = 4_096;
 
 /**
  * Index of `part` in `text` from `from` on; -1 without it. In time linear in both: places where a rare character of the part
- * occurs are tried first, and after too many of them in vain a Knuth–Morris–Pratt search continues.
+ * occurs are tried first, and after too many of them without a match a Knuth–Morris–Pratt search continues.
  */
 export function findText(run: Run, text: string, part: string, from = 0): number {
   const length = text.length - from;

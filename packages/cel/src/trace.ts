@@ -44,7 +44,7 @@ export function createTrace(traceable: Traceable): CompiledExpression['trace'] {
   };
 }
 
-/** The nodes that a reader wants to see: all but constants, outermost first. */
+/** The nodes of a trace: all but constants, outermost first. */
 function tracedNodes(tree: Node): readonly Node[] {
   const found: Node[] = [];
   let level: readonly Node[] = [tree];

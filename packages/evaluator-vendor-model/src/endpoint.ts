@@ -84,7 +84,7 @@ export function createEndpoint({ limits, onBreaker, ...target }: EndpointOptions
   }
 
   async function attempt(body: string, deadline: number, signal: AbortSignal): Promise<Reply> {
-    // Everyone else would wait for the one call that finds out.
+    // All other calls would wait for the one that finds out.
     if (breaker.state === CircuitState.HalfOpen) throw circuitOpen();
     try {
       return await breaker.execute(async () => readReply(await post(target, body, signal)));

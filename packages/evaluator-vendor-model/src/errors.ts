@@ -12,7 +12,7 @@ export class EndpointError extends Error {
   readonly type: EndpointErrorType;
   /** Whether the same call may succeed soon. */
   readonly retryable: boolean;
-  /** How long the endpoint wants to be left alone, in milliseconds. */
+  /** How long the endpoint asks callers to wait, in milliseconds. */
   readonly retryAfterMs: number;
   /** Whether it says that the endpoint is out of order, so that it counts for the circuit breaker. */
   readonly outOfOrder: boolean;

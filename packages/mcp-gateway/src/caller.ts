@@ -25,7 +25,7 @@ export interface Caller {
 
 /** What is known of the connection of a caller. */
 export interface ConnectionFacts {
-  /** Whether it speaks version 2026-07-28. */
+  /** Whether it uses version 2026-07-28. */
   readonly isModern: boolean;
   /** The session of a connection that has one. */
   readonly sessionId: string | undefined;

@@ -14,7 +14,7 @@ import { foldedInRequest } from './protocol-names.js';
 /**
  * Messages of the SDK with the numbers as their sender wrote them. The SDK reads and prints texts with `JSON.parse` and
  * `JSON.stringify`, which change `9007199254740993` and `1.0`: such a number is a RawNumber, which prints as a text with a mark that
- * nobody else knows, and these texts become numbers again in the printed message.
+ * is in no message, and these texts become numbers again in the printed message.
  */
 const MARK = `exact-${randomUUID()}:`;
 const MARKED = new RegExp(`"${MARK}([-+.0-9eE]+)"`, 'g');

@@ -9,7 +9,7 @@ const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 /** Arguments of tools that are repeated in headers, with the names of these. */
 const known = new WeakMap<Tool, readonly (readonly [argument: string, header: string])[]>();
 
-/** The arguments that a tool wants to have in headers `Mcp-Param-*` (SEP-2243). */
+/** The arguments that a tool expects in headers `Mcp-Param-*` (SEP-2243). */
 function markedOf(tool: Tool): readonly (readonly [argument: string, header: string])[] {
   const found = known.get(tool);
   if (found !== undefined) return found;

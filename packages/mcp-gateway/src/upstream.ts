@@ -23,7 +23,7 @@ export interface UpstreamRequest {
   readonly method: string;
   readonly params: Record<string, unknown>;
   readonly signal: AbortSignal;
-  /** Given if the caller wants to be told of progress. */
+  /** Given if the caller asks for progress. */
   readonly onProgress?: ProgressCallback | undefined;
   /** Is told what the upstream logs while it works on this request, if its connection tells which request it is about. */
   readonly onLog?: ((params: Record<string, unknown>) => void) | undefined;
@@ -38,7 +38,7 @@ export interface Upstream {
   capabilities(signal?: AbortSignal): Promise<ServerCapabilities>;
   /** Its instructions for models; undefined if there are none, or it is not connected. */
   instructions(): string | undefined;
-  /** Whether it speaks version 2026-07-28. */
+  /** Whether it uses version 2026-07-28. */
   isModern(): boolean;
   /** Rejects with the ProtocolError of the upstream, or one of the gateway if it cannot be reached or does not answer in time. */
   request(request: UpstreamRequest): Promise<Result>;

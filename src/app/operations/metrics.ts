@@ -1,7 +1,7 @@
 import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { VERSION } from '../../contract/runtime/package-root.js';
 import type { ApprovalMeter } from '../../decide/approvals/approval-meter.js';
-import type { VerdictLabel } from '../../decide/decisions/evaluation-service.js';
+import type { VerdictLabel } from '../../decide/decisions/revised-verdict.js';
 import type { MemoryMeter } from '../../decide/memory/memory-meter.js';
 import type { Evaluator } from '../../kernel/core/evaluator.js';
 import type { Stage } from '../../kernel/core/types.js';

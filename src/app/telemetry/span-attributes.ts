@@ -3,7 +3,7 @@ import type { Config } from '../../contract/config/config.js';
 import { SPAN_NAMES } from '../../contract/telemetry/attribute-names.js';
 import type { EvaluateRequest } from '../../decide/decisions/evaluate-request.js';
 import type { EvaluationCaller } from '../../decide/decisions/evaluation-caller.js';
-import type { RevisedVerdict } from '../../decide/decisions/evaluation-service.js';
+import type { RevisedVerdict } from '../../decide/decisions/revised-verdict.js';
 
 /** Longest text of an attribute, in UTF-16 code units: names of steps come from callers. */
 const MAX_TEXT_LENGTH = 256;

@@ -6,13 +6,14 @@ import { rpcMethods } from '../../serve/descriptors/rpc-methods.js';
 import { createHealthState, type HealthState } from '../operations/health.js';
 import type { MeasuredMetric } from '../operations/metrics.js';
 import type { OperationalState } from '../operations/operations-routes.js';
-import { type Closers, createClosers } from '../process/closers.js';
+import { createParts } from '../process/parts.js';
 import { addressText } from './address.js';
 import { createFeatures, type Features, WITHOUT_DATABASE } from './features.js';
 import { type AppOptions, type Foundations, openFoundations } from './foundations.js';
 import { createPrograms, type Programs } from './programs.js';
 import { createOperationalState } from './readiness.js';
-import { createTransports, servicesOf, type Transports } from './transports.js';
+import { servicesOf } from './rpc-services.js';
+import { createTransports, type Transports } from './transports.js';
 
 /** The port on which a connection was accepted. */
 export type PortName = 'service' | 'operations';
@@ -56,18 +57,18 @@ const SETTLE_LIMIT_MS = 1_000;
  * closed.
  */
 export async function createApp(options: AppOptions): Promise<App> {
-  const closers = createClosers();
+  const parts = createParts();
   try {
-    return await assemble(await openFoundations(options, closers), closers);
+    return await assemble(await openFoundations(options, parts));
   } catch (error) {
     // The first failure is the one to report.
-    await closers.close().catch(() => {});
+    await parts.close().catch(() => {});
     throw error;
   }
 }
 
-async function assemble(foundations: Foundations, closers: Closers): Promise<App> {
-  const { config, metrics, shared } = foundations;
+async function assemble(foundations: Foundations): Promise<App> {
+  const { config, metrics, parts, shared } = foundations;
   const programs = createPrograms(foundations);
   let isDraining = false;
   let noticeMs = 0;
@@ -75,28 +76,21 @@ async function assemble(foundations: Foundations, closers: Closers): Promise<App
   const features = await createFeatures(foundations, programs, state);
   const health = createHealth(foundations, programs, features, state);
   const transports = await createTransports(foundations, programs, features, { health, state });
-  stack(foundations, programs, features, transports, closers);
   observe(foundations, programs, features, transports);
   features.problems.watch(transports.credentials);
-  const keep = () => {
-    programs.lastKnownGood.keep();
-    features.audit.upkeep.start();
-    features.listUpkeep.start();
-    features.approvals.start();
-    features.samples.upkeep.start();
-  };
-  await start(foundations, programs, features);
-  transports.keyUses.start();
-  if (shared === undefined) keep();
+  await parts.start();
+  if (shared === undefined) parts.keep();
   health.setServing(true);
 
   const { server, listener, operations } = transports;
-  closers.add(async () => {
-    isDraining = true;
-    // Another process already gets new connections; the last ones accepted here are still served.
-    if (shared !== undefined) await listener.settled(Math.min(SETTLE_LIMIT_MS, config.limits.drainMs));
-    health.shutDown();
-    await drain(foundations, programs, features, transports, Math.min(noticeMs, config.limits.drainMs / 2));
+  parts.add({
+    async close() {
+      isDraining = true;
+      // Another process already gets new connections; the last ones accepted here are still served.
+      if (shared !== undefined) await listener.settled(Math.min(SETTLE_LIMIT_MS, config.limits.drainMs));
+      health.shutDown();
+      await drain(foundations, transports, Math.min(noticeMs, config.limits.drainMs / 2));
+    },
   });
   return {
     server,
@@ -109,7 +103,7 @@ async function assemble(foundations: Foundations, closers: Closers): Promise<App
       if (port === 'service') listener.accept(socket);
       else operations?.accept(socket);
     },
-    keep,
+    keep: parts.keep,
     reload: () => transports.files.reload(),
     measure: () => metrics.measure(),
     async listen() {
@@ -124,7 +118,7 @@ async function assemble(foundations: Foundations, closers: Closers): Promise<App
     },
     close(options) {
       noticeMs = options?.noticeMs ?? 0;
-      return closers.close();
+      return parts.close();
     },
   };
 }
@@ -187,100 +181,9 @@ function observe(
   });
 }
 
-async function start(
-  { started, database }: Foundations,
-  { watch, lastKnownGood, warmStart, namespaces, halts, shadows, samplingRules, liveKeys }: Programs,
-  { observability, eventSinks, notifications, coverage }: Features,
-): Promise<void> {
-  await watch.start(lastKnownGood.progress);
-  if (!watch.isBlind) {
-    lastKnownGood.startedAt(watch.revision);
-    // At once: none needs what another reads, and a database far away is waited for only once.
-    await Promise.all([
-      namespaces.load(),
-      halts.load(),
-      shadows.refreshed(),
-      samplingRules.refreshed(),
-      liveKeys.load(),
-    ]);
-  } else {
-    // Its display name is known to the database only.
-    namespaces.restore(lastKnownGood.kept().namespaces.map((name) => ({ name, displayName: name })));
-    halts.restore(lastKnownGood.kept().halts);
-    liveKeys.restore(lastKnownGood.kept().keys);
-  }
-  started.wait?.start((hasOtherState) => {
-    if (hasOtherState) watch.replaced();
-  });
-  database.storage.watch();
-  warmStart.start();
-  const prepared = observability.start();
-  // Without its database the process serves what it knows.
-  if (!watch.isBlind) await prepared;
-  observability.recorder?.start();
-  observability.counts?.start();
-  observability.pruner?.start();
-  eventSinks.start();
-  notifications.start();
-  coverage.start();
-}
-
-/** Resources to release after all requests are answered, in reverse order. */
-function stack(
-  { started }: Foundations,
-  { watch, lastKnownGood, warmStart }: Programs,
-  {
-    observability,
-    memory,
-    audit,
-    approvals,
-    listUpkeep,
-    eventSinks,
-    eventReaders,
-    notifications,
-    shadows,
-    samples,
-    coverage,
-    heavySteps,
-  }: Features,
-  { server, operations, load, files, issuer, keyUses, endedSessions }: Transports,
-  closers: Closers,
-): void {
-  closers.add(() => observability.close());
-  closers.add(() => memory.close());
-  closers.add(() => shadows.close());
-  closers.add(() => eventSinks.close());
-  closers.add(() => notifications.close());
-  closers.add(() => coverage.close());
-  closers.add(() => eventReaders?.close());
-  closers.add(() => observability.pruner?.close());
-  closers.add(() => audit.upkeep.close());
-  closers.add(() => listUpkeep.close());
-  closers.add(() => approvals.close());
-  closers.add(() => samples.upkeep.close());
-  closers.add(() => samples.capture.settled());
-  closers.add(() => observability.recorder?.close());
-  closers.add(() => observability.counts?.close());
-  closers.add(() => watch.stop());
-  closers.add(() => heavySteps.close());
-  closers.add(() => warmStart.close());
-  closers.add(() => lastKnownGood.close());
-  closers.add(() => started.wait?.stop());
-  closers.add(() => load.stop());
-  closers.add(() => files.stop());
-  closers.add(() => keyUses.close());
-  closers.add(() => endedSessions.close());
-  closers.add(() => issuer?.close());
-  // Closed after the server, so that draining stays visible.
-  closers.add(() => operations?.close());
-  closers.add(() => server.close());
-}
-
 /** Lets running calls finish and refuses new ones. */
 async function drain(
-  { config }: Foundations,
-  { feed }: Programs,
-  { observability, approvals }: Features,
+  { config, parts }: Foundations,
   { listener, shutdown, longStreams }: Transports,
   noticeMs: number,
 ): Promise<void> {
@@ -288,10 +191,7 @@ async function drain(
   const streamsEnd = setTimeout(() => shutdown.abort(shutdownReason()), streamsMs);
   const drained = listener.drain({ noticeMs });
   longStreams.drain(streamsMs);
-  // These streams are endless, and their clients can reconnect to another process.
-  feed.close();
-  observability.endStreams();
-  approvals.endStreams();
+  parts.drain();
   await drained;
   clearTimeout(streamsEnd);
 }

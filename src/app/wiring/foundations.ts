@@ -12,7 +12,7 @@ import type { Database } from '../../storage/database/database.js';
 import { meteredDatabase } from '../../storage/database/metered-database.js';
 import { type StartedDatabase, startDatabase } from '../last-known-good/start-database.js';
 import { createMetrics, type Metrics } from '../operations/metrics.js';
-import type { Closers } from '../process/closers.js';
+import type { Parts } from '../process/parts.js';
 import { openTelemetry } from '../telemetry/open-telemetry.js';
 import type { Telemetry } from '../telemetry/telemetry.js';
 
@@ -48,6 +48,8 @@ export interface Foundations extends Pick<AppOptions, 'config' | 'log'> {
   readonly policies: readonly CallPolicy[];
   readonly shared: AppOptions['shared'] | undefined;
   readonly failures: RepeatLog;
+  /** Receives all parts that start, end streams or have to be closed. */
+  readonly parts: Parts;
   readonly started: StartedDatabase;
   /** The database of `started`, with metrics. */
   readonly database: Database;
@@ -68,11 +70,11 @@ export interface Foundations extends Pick<AppOptions, 'config' | 'log'> {
 const TELEMETRY_LIMIT_MS = 3_000;
 
 /** Opens the database, applies migrations, and loads the evaluators. */
-export async function openFoundations(options: AppOptions, closers: Closers): Promise<Foundations> {
+export async function openFoundations(options: AppOptions, parts: Parts): Promise<Foundations> {
   const { config, log, onQuery, shared, policies = [], threadEntries = {}, approvalsIdleMs } = options;
   const now = () => Date.now();
   const failures = createRepeatLog({ log });
-  closers.add(() => failures.close());
+  parts.add({ close: () => failures.close() });
   const started = await startDatabase({
     config,
     log,
@@ -88,8 +90,8 @@ export async function openFoundations(options: AppOptions, closers: Closers): Pr
     }),
     ...(onQuery === undefined ? {} : { onQuery }),
   });
-  closers.add(() => started.database.close());
-  closers.add(() => started.wait?.stop());
+  parts.add({ close: () => started.database.close() });
+  parts.add({ close: () => started.wait?.stop() });
   const evaluators = await loadEvaluators({
     modules: config.evaluators.modules,
     custom: {
@@ -107,7 +109,7 @@ export async function openFoundations(options: AppOptions, closers: Closers): Pr
     },
     memory: config.memory,
   });
-  closers.add(() => evaluators.close());
+  parts.add({ close: () => evaluators.close() });
   const metrics = createMetrics(config.metricsPrefix);
   const meters = new Map<string, EvaluatorMeter>();
   const telemetry = await openTelemetry({
@@ -119,13 +121,14 @@ export async function openFoundations(options: AppOptions, closers: Closers): Pr
     failures,
     now,
   });
-  closers.add(() => telemetry.close(Math.min(TELEMETRY_LIMIT_MS, config.limits.drainMs)));
+  parts.add({ close: () => telemetry.close(Math.min(TELEMETRY_LIMIT_MS, config.limits.drainMs)) });
   return {
     config,
     log,
     shared,
     policies,
     failures,
+    parts,
     started,
     database: meteredDatabase(started.database, metrics.databaseTimed),
     registry: meteredRegistry(evaluators.registry, (evaluator) => {

@@ -58,9 +58,9 @@ export interface Programs {
   onDatabaseState(listener: () => void): void;
 }
 
-/** Wires the parts that determine the controls of an agent; nothing runs before `watch.start`. */
+/** Wires the parts that determine the controls of an agent; nothing runs before they start. */
 export function createPrograms(foundations: Foundations): Programs {
-  const { config, log, database, registry, started, failures, now, monotonic } = foundations;
+  const { config, log, parts, database, registry, started, failures, now, monotonic } = foundations;
   const { storage } = database;
   const listeners: (() => void)[] = [];
   const newExecutionId = createExecutionIds();
@@ -147,6 +147,46 @@ export function createPrograms(foundations: Foundations): Programs {
     },
   });
   lastKnownGood.follow(watch);
+  const warmStart = createWarmStart({
+    agents: config.limits.preloadAgents,
+    snapshot,
+    uses: createAgentUseStore(database.bulk),
+    log,
+    failures,
+    databaseUp: () => watch.databaseUp,
+    now,
+  });
+
+  /** Reads what decides, or takes what was known last. */
+  async function start(): Promise<void> {
+    await watch.start(lastKnownGood.progress);
+    if (watch.isBlind) {
+      const kept = lastKnownGood.kept();
+      // Its display name is known to the database only.
+      namespaces.restore(kept.namespaces.map((name) => ({ name, displayName: name })));
+      halts.restore(kept.halts);
+      liveKeys.restore(kept.keys);
+    } else {
+      lastKnownGood.startedAt(watch.revision);
+      // At once: none needs what another reads, and a database far away is waited for only once.
+      await Promise.all([
+        namespaces.load(),
+        halts.load(),
+        shadows.refreshed(),
+        samplingRules.refreshed(),
+        liveKeys.load(),
+      ]);
+    }
+    started.wait?.start((hasOtherState) => {
+      if (hasOtherState) watch.replaced();
+    });
+    storage.watch();
+  }
+
+  parts.add({ start, drain: () => feed.close(), close: () => watch.stop() });
+  parts.add(warmStart);
+  parts.add({ keep: () => lastKnownGood.keep(), close: () => lastKnownGood.close() });
+  parts.add({ close: () => started.wait?.stop() });
   return {
     library,
     newExecutionId,
@@ -162,15 +202,7 @@ export function createPrograms(foundations: Foundations): Programs {
     shadows,
     samplingRules,
     liveKeys,
-    warmStart: createWarmStart({
-      agents: config.limits.preloadAgents,
-      snapshot,
-      uses: createAgentUseStore(database.bulk),
-      log,
-      failures,
-      databaseUp: () => watch.databaseUp,
-      now,
-    }),
+    warmStart,
     mutate: createMutator({ database, now, onCommit: (change) => watch.committed(change) }),
     onDatabaseState: (listener) => void listeners.push(listener),
   };

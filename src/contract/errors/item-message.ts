@@ -42,7 +42,7 @@ export function wholeText(
 
 function shortScalar(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'string') {
-    // A text that speaks of a secret may hold it.
+    // A text about a secret may hold it.
     return value.split(/[^a-z]+/i).some(isSecretMember) ? undefined : quoted(maskCredentials(value));
   }
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;

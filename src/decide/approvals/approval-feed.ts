@@ -15,10 +15,10 @@ export interface ApprovalFeedOptions {
 
 /** Concurrent streams and waiting calls. Each costs some kilobytes. */
 const MAX_WATCHERS = 10_000;
-/** Milliseconds between two reads while somebody waits; changes of this process are read at once. */
+/** Milliseconds between two reads while a call waits; changes of this process are read at once. */
 const POLL_MS = 250;
 
-/** Somebody who waits for approvals. */
+/** A call that waits for approvals. */
 export class ApprovalWatcher {
   readonly #passes: (row: ApprovalRow) => boolean;
   readonly #news = new Map<number, ApprovalRow>();
@@ -75,7 +75,7 @@ export class ApprovalWatcher {
 }
 
 /**
- * Reads what changes of approvals, once for everybody who waits in this process, whichever process made the change. Idle while
+ * Reads what changes of approvals, once for all calls that wait in this process, whichever process made the change. Idle while
  * no one waits.
  */
 export class ApprovalFeed {
@@ -157,7 +157,7 @@ export class ApprovalFeed {
       this.#isBehind = false;
       const from = this.#place;
       const { rows, upTo, isReplaced } = await loadedInTime(this.#options.after(from));
-      // Everybody may have left and others come meanwhile.
+      // All of them may have ended and others begun meanwhile.
       if (this.#place !== from) continue;
       this.#place = upTo;
       if (isReplaced) for (const watcher of this.#watchers) watcher.startOver();

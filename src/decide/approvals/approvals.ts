@@ -40,9 +40,9 @@ export interface Approvals {
   readonly accessRequests: HandlersOf<typeof AccessRequestServiceDesc>;
   readonly gate: ApprovalGate;
   /** Ends expired approvals from now on. One of several processes on a port must. */
-  start(): void;
+  keep(): void;
   /** Ends streams and waiting calls. */
-  endStreams(): void;
+  drain(): void;
   /** Never rejects. */
   close(): Promise<void>;
 }
@@ -90,8 +90,8 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       ),
     },
     accessRequests: createAccessRequests({ approvals: service }),
-    start: upkeep.start,
-    endStreams: () => feed.close(),
+    keep: upkeep.start,
+    drain: () => feed.close(),
     close: upkeep.close,
   };
 }

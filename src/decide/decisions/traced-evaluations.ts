@@ -1,6 +1,7 @@
 import type { EvaluateRequest } from './evaluate-request.js';
 import type { EvaluationCaller } from './evaluation-caller.js';
-import type { EvaluationService, RevisedVerdict } from './evaluation-service.js';
+import type { EvaluationService } from './evaluation-service.js';
+import type { RevisedVerdict } from './revised-verdict.js';
 
 /** The span of one evaluation. One of its methods is called once. */
 export interface EvaluationSpan {

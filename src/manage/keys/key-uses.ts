@@ -1,4 +1,5 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import { createBatchWriter } from '../../contract/runtime/batch-writer.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { Database } from '../../storage/database/database.js';
 
@@ -27,40 +28,19 @@ const MAX_AT_ONCE = 1_000;
 
 /** Collects uses in memory, and writes them each minute in one statement, which no call waits for. */
 export function createKeyUses({ database, takeUsed, failures, now }: KeyUsesOptions): KeyUses {
-  const waiting = new Set<number>();
-  let timer: NodeJS.Timeout | undefined;
-  let writing: Promise<void> = Promise.resolve();
-
-  async function writeNow(): Promise<void> {
-    for (const id of takeUsed()) waiting.add(id);
-    // In one order in all processes: PostgreSQL locks rows as they are written.
-    const ids = [...waiting].sort((left, right) => left - right);
-    const seconds = Math.floor(now() / 1000);
-    try {
-      for (let from = 0; from < ids.length; from += MAX_AT_ONCE) {
-        const some = ids.slice(from, from + MAX_AT_ONCE);
-        await database.bulk.transaction((tx) => tx.run(usedAt(some, seconds)));
-        for (const id of some) waiting.delete(id);
-      }
-    } catch (error) {
-      failures.failed('key uses', 'the last uses of keys cannot be written yet', error);
-    }
-  }
-
-  const write = (): Promise<void> => {
-    writing = writing.then(writeNow);
-    return writing;
-  };
-  return {
-    start() {
-      timer ??= setInterval(() => void write(), WRITE_MS).unref();
+  const { start, flushLatest, close } = createBatchWriter({
+    *take() {
+      // In one order in all processes: PostgreSQL locks rows as they are written.
+      const ids = [...takeUsed()].sort((left, right) => left - right);
+      for (let from = 0; from < ids.length; from += MAX_AT_ONCE) yield ids.slice(from, from + MAX_AT_ONCE);
     },
-    write,
-    close() {
-      clearInterval(timer);
-      return write();
+    async store(ids) {
+      await database.bulk.transaction((tx) => tx.run(usedAt(ids, Math.floor(now() / 1000))));
     },
-  };
+    failed: (error) => failures.failed('key uses', 'the last uses of keys cannot be written yet', error),
+    intervalMs: WRITE_MS,
+  });
+  return { start, write: flushLatest, close };
 }
 
 /** The clock of another process may be ahead: a last use never becomes earlier. */

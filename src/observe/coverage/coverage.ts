@@ -3,7 +3,7 @@ import type { CoverageService as CoverageServiceDesc } from '../../../gen/proto/
 import { type HandlersOf, handler } from '../../contract/call/handler.js';
 import { createRegularLook } from '../../contract/runtime/regular-look.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
-import type { StepSightings } from '../../decide/decisions/evaluation-service.js';
+import type { VerdictObserver } from '../../decide/decisions/verdict-observer.js';
 import type { Database } from '../../storage/database/database.js';
 import { createLease } from '../../storage/database/lease.js';
 import type { Mutator } from '../../storage/database/mutator.js';
@@ -41,7 +41,7 @@ export interface CoverageOptions {
 
 /** Which steps of which agents are evaluated where. */
 export interface Coverage {
-  readonly sightings: StepSightings;
+  readonly observer: VerdictObserver;
   readonly handlers: HandlersOf<typeof CoverageServiceDesc>;
   readonly figures: () => CoverageFigures;
   /** Stores what was seen. Never rejects. */
@@ -79,7 +79,7 @@ export function createCoverage(options: CoverageOptions): Coverage {
   });
   const service = createCoverageService({ database, mutate, store, flushSoon, now });
   return {
-    sightings,
+    observer: sightings,
     handlers: {
       listCoverage: handler(COVERAGE_SCHEMAS.listCoverage, (input, context) => service.list(context, input)),
       getCoverage: handler(COVERAGE_SCHEMAS.getCoverage, (input, context) =>

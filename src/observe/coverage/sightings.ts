@@ -1,5 +1,5 @@
 import type { AgentKey } from '../../contract/call/namespace.js';
-import type { StepSightings } from '../../decide/decisions/evaluation-service.js';
+import type { ToldVerdict, VerdictObserver } from '../../decide/decisions/verdict-observer.js';
 import type { Stage, Step } from '../../kernel/core/types.js';
 import { isStorable } from '../../storage/database/text.js';
 
@@ -54,7 +54,7 @@ interface SeenAgent {
  * Counts evaluations by agent, point, stage and step. It runs for every evaluation, so it only looks up an entry and advances
  * a number; `mark` looks at the clock.
  */
-export class Sightings implements StepSightings {
+export class Sightings implements VerdictObserver {
   readonly #maxEntries: number;
   readonly #maxSteps: number;
   readonly #agents = new Map<string, SeenAgent>();
@@ -67,6 +67,11 @@ export class Sightings implements StepSightings {
     this.#maxSteps = maxSteps;
   }
 
+  told({ agent, request, caller, isAnswered }: ToldVerdict): void {
+    if (isAnswered) this.see(agent, request.step, request.stage, caller.adapter ?? caller.protocol);
+  }
+
+  /** `point`: where the evaluation comes from: the adapter of the caller, or else its protocol. */
   see(agent: AgentKey, { type, name }: Pick<Step, 'type' | 'name'>, stage: Stage, point: string): void {
     let entry = this.#agents.get(agent)?.entries.get(name);
     while (entry !== undefined) {

@@ -49,13 +49,11 @@ export interface Observability {
   readonly recorder: Recorder | undefined;
   /** Undefined when the event store is disabled. */
   readonly counts: EvaluationCounts | undefined;
-  /** Begins what the event store does in the background. */
+  /** Begins to write and to prune, and resolves when the event store is prepared. */
   start(): Promise<void>;
   /** Ends the endless streams. */
-  endStreams(): void;
-  /** Undefined when the event store is disabled. */
-  readonly pruner: EventPruner | undefined;
-  /** Closes the event store, when nothing is written to it any more. */
+  drain(): void;
+  /** Writes what waits, and nothing after that. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -78,10 +76,9 @@ export async function createObservability({
       handlers,
       recorder: undefined,
       counts: undefined,
-      pruner: undefined,
       start: async () => {},
-      endStreams: () => {},
-      close: () => store.close(),
+      drain: () => {},
+      close: async () => {},
     };
   }
   const { search, tail, retention } = store;
@@ -151,9 +148,13 @@ export async function createObservability({
     }),
     recorder,
     counts,
-    start: async () => store.start?.(failures),
-    endStreams: () => feed.close(),
-    pruner,
-    close: () => store.close(),
+    async start() {
+      for (const part of [recorder, counts, pruner]) part?.start();
+      await store.start?.(failures);
+    },
+    drain: () => feed.close(),
+    async close() {
+      for (const part of [counts, recorder, pruner]) await part?.close();
+    },
   };
 }

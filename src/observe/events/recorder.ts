@@ -2,13 +2,10 @@ import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { Namespace } from '../../contract/call/namespace.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
+import { createBatchWriter } from '../../contract/runtime/batch-writer.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
-import type { EvaluationCaller } from '../../decide/decisions/evaluation-caller.js';
-import type {
-  EvaluationRequest,
-  RevisedVerdict,
-  VerdictRecorder,
-} from '../../decide/decisions/evaluation-service.js';
+import type { RevisedVerdict } from '../../decide/decisions/revised-verdict.js';
+import type { ToldVerdict, VerdictObserver } from '../../decide/decisions/verdict-observer.js';
 import type { HaltNotice } from '../../decide/halts/halt.js';
 import { leafOfResult } from '../../kernel/core/decided-result.js';
 import type { SchemaMismatch } from '../../kernel/core/step-schemas.js';
@@ -41,16 +38,16 @@ const EVENTS_PER_PORTION = 500;
 const EVENTS_PER_WRITE = 2_000;
 
 /** Records results of the service itself: every match and every error, optionally every non-match too. */
-export interface Recorder extends VerdictRecorder {
+export interface Recorder extends VerdictObserver {
   /** Buffers the results of a verdict; they are written later. */
-  record(request: EvaluationRequest, verdict: RevisedVerdict, caller: EvaluationCaller): void;
+  told(told: Pick<ToldVerdict, 'request' | 'verdict' | 'caller'>): void;
   /**
    * Writes all events that are buffered now, and returns the number of events of a namespace that were written meanwhile.
    * Rejects with SERVICE_UNAVAILABLE when some of them have to wait for the database.
    */
   flush(namespace: Namespace): Promise<number>;
-  /** Starts to write what is buffered, unless the last attempt failed: then only the interval triggers the next one. */
-  flushSoon(): void;
+  /** Writes what is buffered, unless the last attempt failed: then only the interval triggers the next one. Never rejects. */
+  flushSoon(): Promise<void>;
   /** Starts writing at every interval. */
   start(): void;
   /** Writes the remaining events, and nothing after that. Never rejects. */
@@ -97,47 +94,60 @@ const DOES_NOT_KEEP_UP = new Error('the database does not keep up');
 export function createRecorder(options: RecorderOptions): Recorder {
   const { ingest, flushIntervalMs, log, failures, now, meter = createObservabilityMeter() } = options;
   const texts = createRepeatedTexts();
-  let buffer: Note[] = [];
+  const buffer: Note[] = [];
   /** Since the last log line about it, and before that. */
   let lost = 0;
   let lostInAll = 0;
-  /** Whether the last attempt failed. Then only the interval triggers the next one. */
-  let away = false;
-  let flushing: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
   /** What is written while a caller of a namespace waits for it. */
   const tallies = new Set<{ readonly namespace: Namespace; written: number }>();
-  let timer: NodeJS.Timeout | undefined;
-  let started = false;
-  meter.buffered = () => buffer.length;
+  const writer = createBatchWriter({ prepare: tellOfLost, take, store, failed, intervalMs: flushIntervalMs });
+  const { flushSoon } = writer;
+  const waiting = () => [...(writer.pending ?? [])].reduce((sum, { length }) => sum + length, buffer.length);
+  meter.buffered = waiting;
 
   function lose(count: number, reason: DropReason): void {
     lost += count;
     meter.dropped.service[reason] += count;
   }
 
-  /** Writes notes in portions that may share a transaction. Returns those that have to be rewritten. */
-  async function writeTogether(notes: readonly Note[]): Promise<{ left: Note[]; error: unknown }> {
-    const failed: Note[][] = [];
-    let error: unknown;
-    const writes: Promise<void>[] = [];
-    for (let at = 0; at < notes.length; at += EVENTS_PER_PORTION) {
-      // Creating their rows blocks the thread for some time.
-      if (at > 0) await othersTurn();
-      const portion = notes.slice(at, at + EVENTS_PER_PORTION);
-      writes.push(
-        writePortion(portion).catch((failure: unknown) => {
-          failed[at / EVENTS_PER_PORTION] = portion;
-          error = failure;
-        }),
-      );
-    }
-    await Promise.all(writes);
-    return { left: failed.flat(), error };
+  function tellOfLost(): void {
+    if (lost === 0) return;
+    lostInAll += lost;
+    const facts = { lost: lostInAll };
+    failures.failed('lost', 'events of the service itself were lost', DOES_NOT_KEEP_UP, facts);
+    lost = 0;
   }
 
-  /** Rejects when the database cannot accept anything now. */
-  async function writePortion(portion: readonly Note[]): Promise<void> {
+  /** The events waiting now, in sets of portions that may share a transaction. */
+  function* take(): Iterable<Set<Note[]>> {
+    for (let left = buffer.length; left > 0; left -= EVENTS_PER_WRITE) {
+      const notes = buffer.splice(0, Math.min(left, EVENTS_PER_WRITE));
+      const portions = new Set<Note[]>();
+      for (let at = 0; at < notes.length; at += EVENTS_PER_PORTION) {
+        portions.add(notes.slice(at, at + EVENTS_PER_PORTION));
+      }
+      yield portions;
+    }
+  }
+
+  /** Removes the portions that are stored. Rejects when the database cannot accept some of them now. */
+  async function store(portions: Set<Note[]>): Promise<void> {
+    const startMs = performance.now();
+    const writes: Promise<void>[] = [];
+    for (const portion of portions) {
+      // Creating their rows blocks the thread for some time.
+      if (writes.length > 0) await othersTurn();
+      const write = storePortion(portion).then(() => void portions.delete(portion));
+      // Another one may fail before all are awaited.
+      write.catch(() => {});
+      writes.push(write);
+    }
+    const outcomes = await Promise.allSettled(writes);
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    meter.flushed((performance.now() - startMs) / 1000);
+  }
+
+  async function storePortion(portion: readonly Note[]): Promise<void> {
     try {
       await ingest(portion.map(eventOf));
       for (const tally of tallies) {
@@ -155,51 +165,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
     }
   }
 
-  /** Writes all events waiting at the time of the call. Those that cannot be written wait for the next. */
-  async function writeAll(): Promise<void> {
-    if (lost > 0) {
-      lostInAll += lost;
-      const facts = { lost: lostInAll };
-      failures.failed('lost', 'events of the service itself were lost', DOES_NOT_KEEP_UP, facts);
-      lost = 0;
-    }
-    const notes = buffer;
-    buffer = [];
-    if (notes.length === 0) return;
-    const startMs = performance.now();
-    for (let at = 0; at < notes.length; at += EVENTS_PER_WRITE) {
-      const { left, error } = await writeTogether(notes.slice(at, at + EVENTS_PER_WRITE));
-      away = left.length > 0;
-      if (!away) continue;
-      const waiting = left.concat(notes.slice(at + EVENTS_PER_WRITE), buffer);
-      lose(Math.max(0, waiting.length - MAX_BUFFERED), 'queue_full');
-      buffer = waiting.slice(0, MAX_BUFFERED);
-      const facts = { waiting: buffer.length };
-      failures.failed('recorder', 'events of the service itself cannot be stored now', error, facts);
-      return;
-    }
-    meter.flushed((performance.now() - startMs) / 1000);
-  }
-
-  function flush(): Promise<void> {
-    flushing ??= writeAll().finally(() => {
-      flushing = undefined;
-    });
-    return flushing;
-  }
-
-  function flushSoon(): void {
-    if (started && !away && buffer.length > 0) void flush();
-  }
-
-  /** The same, with the events that were buffered after the start of a running write. */
-  function flushLatest(): Promise<void> {
-    if (flushing === undefined) return flush();
-    next ??= flushing.then(() => {
-      next = undefined;
-      return flush();
-    });
-    return next;
+  function failed(error: unknown): void {
+    const facts = { waiting: waiting() };
+    failures.failed('recorder', 'events of the service itself cannot be stored now', error, facts);
   }
 
   return {
@@ -208,14 +176,14 @@ export function createRecorder(options: RecorderOptions): Recorder {
       const tally = { namespace, written: 0 };
       tallies.add(tally);
       try {
-        await flushLatest();
+        await writer.flushLatest();
       } finally {
         tallies.delete(tally);
       }
-      if (away && buffer.length > 0) throw unavailable('Recorded events cannot be stored at present.');
+      if (writer.isAway) throw unavailable('Recorded events cannot be stored at present.');
       return tally.written;
     },
-    record(request, verdict, caller) {
+    told({ request, verdict, caller }) {
       const { matches, errors } = verdict;
       const nonMatches = options.nonMatches ? verdict.non_matches : NONE;
       const halted = verdict.halt === undefined ? NONE : [resultOfHalt(verdict, verdict.halt)];
@@ -248,21 +216,15 @@ export function createRecorder(options: RecorderOptions): Recorder {
           else lose(1, 'queue_full');
         }
       }
-      if (buffer.length >= EARLY_FLUSH) flushSoon();
+      if (buffer.length >= EARLY_FLUSH) void flushSoon();
     },
     flushSoon,
-    start() {
-      started = true;
-      timer = setInterval(() => void flush(), flushIntervalMs);
-      timer.unref();
-    },
+    start: writer.start,
     async close() {
-      started = false;
-      clearInterval(timer);
-      await flushing;
-      await flush();
-      meter.dropped.service.shutdown += buffer.length;
-      const left = buffer.length + lost;
+      await writer.close();
+      const waited = waiting();
+      meter.dropped.service.shutdown += waited;
+      const left = waited + lost;
       if (left > 0) log.warn({ lost: left }, 'events of the service itself were lost at shutdown');
     },
   };

@@ -1,4 +1,5 @@
-import type { RevisedVerdict, VerdictRecorder } from '../../decide/decisions/evaluation-service.js';
+import type { RevisedVerdict } from '../../decide/decisions/revised-verdict.js';
+import type { VerdictObserver } from '../../decide/decisions/verdict-observer.js';
 import type { ControlResult } from '../../kernel/core/types.js';
 import type { NotificationKind } from '../../storage/database/notifications.js';
 import { createFailureShares } from './failure-shares.js';
@@ -20,18 +21,14 @@ export interface Sighting {
   readonly failed?: number;
 }
 
-/** Looks at verdicts on their way to the recorder. */
+/** Looks at verdicts. */
 export interface EvaluationWatch {
-  /** Takes the place of the recorder that it passes verdicts on to. */
-  readonly recorder: VerdictRecorder;
+  readonly observer: VerdictObserver;
   /** What was seen since the last call. */
   take(): Sighting[];
-  /** Gives back what could not be written. */
-  giveBack(sightings: readonly Sighting[]): void;
 }
 
 export interface EvaluationWatchOptions {
-  readonly recorder: VerdictRecorder | undefined;
   readonly subscriptions: Pick<Subscriptions, 'ofEvaluations' | 'wants'>;
   /** From which share of failed checks on a control is told of. */
   readonly errorShare: number;
@@ -46,7 +43,7 @@ export interface EvaluationWatchOptions {
  * verdicts do not have. Only while a control fails that a destination is told of, verdicts have the controls that did not match.
  */
 export function createEvaluationWatch(options: EvaluationWatchOptions): EvaluationWatch {
-  const { recorder, subscriptions, errorShare, errorWindowMs, monotonic } = options;
+  const { subscriptions, errorShare, errorWindowMs, monotonic } = options;
   const shares = createFailureShares({ share: errorShare, windowMs: errorWindowMs });
   let seen = new Map<string, Sighting>();
 
@@ -78,12 +75,11 @@ export function createEvaluationWatch(options: EvaluationWatchOptions): Evaluati
   }
 
   return {
-    recorder: {
+    observer: {
       get nonMatches() {
-        return recorder?.nonMatches === true || (shares.isMeasuring && subscriptions.ofEvaluations);
+        return shares.isMeasuring && subscriptions.ofEvaluations;
       },
-      record(request, verdict, caller) {
-        recorder?.record(request, verdict, caller);
+      told({ request, verdict, caller }) {
         if (!subscriptions.ofEvaluations) return;
         if (verdict.matches.length + verdict.errors.length === 0 && !shares.isMeasuring) return;
         look(request.agentName, caller.namespace.name, verdict);
@@ -95,9 +91,6 @@ export function createEvaluationWatch(options: EvaluationWatchOptions): Evaluati
       const taken = [...seen.values()];
       seen = new Map();
       return taken;
-    },
-    giveBack(sightings) {
-      for (const sighting of sightings) add(sighting);
     },
   };
 }

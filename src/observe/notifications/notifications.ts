@@ -3,7 +3,7 @@ import { type HandlersOf, handler } from '../../contract/call/handler.js';
 import type { NotificationConfig } from '../../contract/config/notification-settings.js';
 import { createRegularLook } from '../../contract/runtime/regular-look.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
-import type { VerdictRecorder } from '../../decide/decisions/evaluation-service.js';
+import type { VerdictObserver } from '../../decide/decisions/verdict-observer.js';
 import type { Database } from '../../storage/database/database.js';
 import { createLease } from '../../storage/database/lease.js';
 import type { Mutator } from '../../storage/database/mutator.js';
@@ -26,7 +26,6 @@ export interface NotificationsOptions {
   readonly mutate: Mutator;
   readonly sealer: Sealer;
   /** What verdicts are passed on to; undefined for nothing. */
-  readonly recorder: VerdictRecorder | undefined;
   readonly publicUrl: NotifyOptions['publicUrl'];
   readonly failures: Pick<RepeatLog, 'failed' | 'told'>;
   /** Milliseconds since 1970. */
@@ -41,8 +40,7 @@ const WRITE_MS = 1_000;
 const PRUNE_MS = 600_000;
 
 export interface Notifications {
-  /** Takes the place of the recorder of verdicts. */
-  readonly recorder: VerdictRecorder;
+  readonly observer: VerdictObserver;
   readonly handlers: HandlersOf<typeof NotificationServiceDesc>;
   start(): void;
   close(): Promise<void>;
@@ -50,7 +48,7 @@ export interface Notifications {
 
 /** The destinations, and what is sent to them. */
 export function createNotifications(options: NotificationsOptions): Notifications {
-  const { config, database, mutate, sealer, recorder, publicUrl, failures, now, monotonic } = options;
+  const { config, database, mutate, sealer, publicUrl, failures, now, monotonic } = options;
   const policy = createAddressPolicy(config.allowed);
   const mailer = config.smtp === null ? null : createMailer(config.smtp, ATTEMPT_LIMIT_MS);
   const attempt = createAttempt({ policy, mailer, now });
@@ -58,7 +56,7 @@ export function createNotifications(options: NotificationsOptions): Notification
   const outbox = createOutbox(database, sealer);
   const lease = createLease({ bulk: database.bulk, name: 'notifications', now, leaseMs: SENDER_LEASE_MS });
   const sender = createSender({ outbox, lease, attempt, subscriptions, failures, now, monotonic });
-  const watch = createEvaluationWatch({ ...config, recorder, subscriptions, monotonic });
+  const watch = createEvaluationWatch({ ...config, subscriptions, monotonic });
   const writing = { maxWaiting: config.maxWaiting, publicUrl };
   const write = createSightingWriter({ ...config, database, watch, outbox: writing, failures, now });
   const writer = createRegularLook({ firstMs: WRITE_MS, intervalMs: WRITE_MS, look: write });
@@ -112,7 +110,7 @@ export function createNotifications(options: NotificationsOptions): Notification
         service.resend(context, input.delivery_id),
       ),
     },
-    recorder: watch.recorder,
+    observer: watch.observer,
     start() {
       for (const part of [subscriptions, writer, sender, pruner]) part.start();
     },

@@ -1,4 +1,5 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import { createBatchWriter } from '../../contract/runtime/batch-writer.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { BulkTransaction } from '../../storage/database/bulk.js';
 import type { Database } from '../../storage/database/database.js';
@@ -17,7 +18,7 @@ const LONGEST_WRITTEN_MS = 60_000;
 
 export interface SightingWriterOptions {
   readonly database: Pick<Database, 'bulk'>;
-  readonly watch: Pick<EvaluationWatch, 'take' | 'giveBack'>;
+  readonly watch: Pick<EvaluationWatch, 'take'>;
   readonly outbox: NotifyOptions;
   /** Time without a sighting after which the next one is told, in milliseconds. */
   readonly quietMs: number;
@@ -36,35 +37,31 @@ export function createSightingWriter(options: SightingWriterOptions): () => Prom
   /** When a sighting was last written, by its mark. */
   const written = new Map<string, number>();
 
-  async function write(sightings: readonly Sighting[], nowMs: number): Promise<void> {
+  function* take(): Iterable<Sighting[]> {
+    const nowMs = now();
+    for (const [mark, atMs] of written) if (nowMs - atMs > writtenMs || atMs > nowMs) written.delete(mark);
+    const fresh = watch.take().filter((sighting) => !written.has(markOf(sighting)));
+    for (let at = 0; at < fresh.length; at += MAX_AT_ONCE) yield fresh.slice(at, at + MAX_AT_ONCE);
+  }
+
+  async function store(sightings: readonly Sighting[]): Promise<void> {
+    const nowMs = now();
     await database.bulk.transaction(async (tx) => {
       for (const sighting of sightings) {
         if (!(await isNews(tx, markOf(sighting), nowMs, quietMs))) continue;
         await tx.run(...outboxStatements(factOf(sighting, nowMs), outbox));
       }
     });
+    for (const sighting of sightings) written.set(markOf(sighting), nowMs);
   }
 
-  return async () => {
-    const nowMs = now();
-    for (const [mark, atMs] of written) if (nowMs - atMs > writtenMs || atMs > nowMs) written.delete(mark);
-    const fresh = watch.take().filter((sighting) => !written.has(markOf(sighting)));
-    for (let at = 0; at < fresh.length; at += MAX_AT_ONCE) {
-      const part = fresh.slice(at, at + MAX_AT_ONCE);
-      try {
-        await write(part, nowMs);
-      } catch (error) {
-        watch.giveBack(fresh.slice(at));
-        failures.failed(
-          'notification sightings',
-          'what evaluations have to tell cannot be stored now',
-          error,
-        );
-        return;
-      }
-      for (const sighting of part) written.set(markOf(sighting), nowMs);
-    }
-  };
+  const writer = createBatchWriter({
+    take,
+    store,
+    failed: (error) =>
+      failures.failed('notification sightings', 'what evaluations have to tell cannot be stored now', error),
+  });
+  return writer.flush;
 }
 
 /** Removes marks that say no more than a missing one. */

@@ -1,7 +1,7 @@
 import { compareStep, withComparison } from '../../decide/decisions/compared-step.js';
 import type { VerdictOutcome } from '../../decide/decisions/evaluation-options.js';
-import { outcomeOf } from '../../decide/decisions/evaluation-service.js';
 import { liftStep } from '../../decide/decisions/lifted-step.js';
+import { outcomeOf } from '../../decide/decisions/revised-verdict.js';
 import type { StepMemory } from '../../kernel/core/memory.js';
 import type { ControlProgram, Stage, Verdict } from '../../kernel/core/types.js';
 import type { SampledStep } from '../samples/sample-content.js';

@@ -1,13 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { stringifyJson } from '../../../packages/exact-json/src/index.js';
+import { createBatchWriter } from '../../contract/runtime/batch-writer.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { Sealing } from '../../contract/secrets/sealing.js';
-import type { EvaluationCaller } from '../../decide/decisions/evaluation-caller.js';
-import type {
-  EvaluationRequest,
-  RevisedVerdict,
-  VerdictRecorder,
-} from '../../decide/decisions/evaluation-service.js';
+import type { EvaluationRequest, RevisedVerdict } from '../../decide/decisions/revised-verdict.js';
+import type { ToldVerdict, VerdictObserver } from '../../decide/decisions/verdict-observer.js';
 import { stepLength } from '../../kernel/core/step-length.js';
 import type { Step } from '../../kernel/core/types.js';
 import { OutcomeUnknownError } from '../../storage/database/errors.js';
@@ -34,23 +31,24 @@ const HOUR_MS = 3_600_000;
 const MAX_SHOWN_LENGTH = 255;
 
 export interface SampleCaptureOptions {
-  readonly recorder: VerdictRecorder | undefined;
   readonly rules: Pick<SamplingRegistry, 'isEmpty' | 'needsControls' | 'of' | 'has'>;
   readonly sealing: Sealing;
   /** Stores rows, and returns the number of those that are stored. */
   readonly insert: (rows: readonly SampleRow[]) => Promise<number>;
   /** Adds to what rules chose and was not kept, by id of the rule. */
-  readonly addDropped: (dropped: ReadonlyMap<number, number>) => Promise<void>;
+  readonly addDropped: (dropped: DroppedSteps) => Promise<void>;
   readonly meter: SampleMeter;
   readonly failures: Pick<RepeatLog, 'told' | 'failed'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
-/** Chooses steps on their way to the recorder, and keeps them. */
+/** Number of chosen steps that are not kept, by id of their rule. */
+type DroppedSteps = ReadonlyMap<number, number>;
+
+/** Chooses steps of verdicts, and keeps them. */
 export interface SampleCapture {
-  /** Takes the place of the recorder that it passes verdicts on to. */
-  readonly recorder: VerdictRecorder;
+  readonly observer: VerdictObserver;
   /** Resolves when everything that was chosen until now is stored or lost. Never rejects. */
   settled(): Promise<void>;
 }
@@ -73,23 +71,23 @@ interface Chosen {
  * short turns, and written together: nothing of a step leaves the memory before it is masked.
  */
 export function createSampleCapture(options: SampleCaptureOptions): SampleCapture {
-  const { recorder, rules, sealing, insert, addDropped, meter, failures, now } = options;
+  const { rules, sealing, insert, addDropped, meter, failures, now } = options;
   const maskings = new WeakMap<SamplingRule, Masking>();
   let waiting: Chosen[] = [];
   let large = 0;
   let length = 0;
   let dropped = new Map<number, number>();
-  let writing: Promise<void> | null = null;
-  let timer: NodeJS.Timeout | undefined;
+  const writer = createBatchWriter({
+    take,
+    store: (batch: readonly Chosen[] | DroppedSteps) =>
+      batch instanceof Map ? countDropped(batch) : storeSteps(batch as readonly Chosen[]),
+    failed: (error) => failures.failed('samples', 'what is not kept of samples cannot be counted now', error),
+    wakeMs: WAIT_MS,
+  });
 
-  function choose(
-    request: EvaluationRequest,
-    verdict: RevisedVerdict,
-    { namespace }: EvaluationCaller,
-  ): void {
-    const possible = rules.of(namespace.name);
+  function choose({ request, verdict, caller, agent: agentKey }: ToldVerdict): void {
+    const possible = rules.of(caller.namespace.name);
     if (possible.length === 0) return;
-    const agentKey = namespace.agentKey(request.agentName);
     const decisionId = String(verdict.decision_id);
     const rule = possible.find(
       (one) =>
@@ -119,14 +117,14 @@ export function createSampleCapture(options: SampleCaptureOptions): SampleCaptur
       decisionId,
       atMs: now(),
     });
-    if (waiting.length >= ROWS_PER_WRITE) void write();
-    else timer ??= setTimeout(writeSoon, WAIT_MS).unref();
+    if (waiting.length >= ROWS_PER_WRITE) void writer.flush();
+    else writer.wake();
   }
 
   function lose(reason: SampleLoss, { id }: Pick<SamplingRule, 'id'>): void {
     meter.lost(reason, 1);
     dropped.set(id, (dropped.get(id) ?? 0) + 1);
-    timer ??= setTimeout(writeSoon, WAIT_MS).unref();
+    writer.wake();
     if (reason === 'queue_full') failures.told('warn', 'samples', TOO_MANY, {});
   }
 
@@ -176,7 +174,7 @@ export function createSampleCapture(options: SampleCaptureOptions): SampleCaptur
     return null;
   }
 
-  async function writeSome(some: readonly Chosen[]): Promise<void> {
+  async function storeSteps(some: readonly Chosen[]): Promise<void> {
     const rows: SampleRow[] = [];
     let began = performance.now();
     for (const one of some) {
@@ -196,51 +194,40 @@ export function createSampleCapture(options: SampleCaptureOptions): SampleCaptur
     }
   }
 
-  async function writeAll(): Promise<void> {
+  /** Also what is chosen meanwhile. Steps count as waiting until they are stored. */
+  function* take(): Iterable<readonly Chosen[] | DroppedSteps> {
     while (waiting.length > 0) {
       const some = waiting.slice(0, ROWS_PER_WRITE);
-      await writeSome(some);
+      yield some;
       waiting = waiting.slice(some.length);
       for (const one of some) length -= one.length;
     }
     if (dropped.size === 0) return;
     const counted = dropped;
     dropped = new Map();
+    yield counted;
+  }
+
+  async function countDropped(counted: DroppedSteps): Promise<void> {
     try {
       await addDropped(counted);
     } catch (error) {
-      failures.failed('samples', 'what is not kept of samples cannot be counted now', error);
       // They may be counted: then they are not counted again.
-      if (error instanceof OutcomeUnknownError) return;
-      for (const [id, count] of counted) dropped.set(id, (dropped.get(id) ?? 0) + count);
+      if (!(error instanceof OutcomeUnknownError)) throw error;
+      failures.failed('samples', 'what is not kept of samples cannot be counted now', error);
     }
   }
 
-  function writeSoon(): void {
-    timer = undefined;
-    void (writing ?? Promise.resolve()).then(write);
-  }
-
-  /** Writes also what is chosen meanwhile. */
-  function write(): Promise<void> {
-    writing ??= writeAll().finally(() => {
-      writing = null;
-    });
-    return writing;
-  }
-
   return {
-    recorder: {
+    observer: {
       get nonMatches() {
-        return recorder?.nonMatches === true || rules.needsControls;
+        return rules.needsControls;
       },
-      record(request, verdict, caller) {
-        recorder?.record(request, verdict, caller);
-        if (!rules.isEmpty) choose(request, verdict, caller);
+      told(told) {
+        if (!rules.isEmpty) choose(told);
       },
     },
-    settled: () =>
-      waiting.length === 0 && dropped.size === 0 && writing === null ? Promise.resolve() : write(),
+    settled: writer.flushLatest,
   };
 }
 

@@ -3,7 +3,6 @@ import { type HandlersOf, handler } from '../../contract/call/handler.js';
 import type { RegularLook } from '../../contract/runtime/regular-look.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { Sealing } from '../../contract/secrets/sealing.js';
-import type { VerdictRecorder } from '../../decide/decisions/evaluation-service.js';
 import type { Database } from '../../storage/database/database.js';
 import type { Mutator } from '../../storage/database/mutator.js';
 import { createSampleCapture, type SampleCapture } from './capture.js';
@@ -20,7 +19,6 @@ export interface SamplesOptions {
   readonly rules: SamplingRegistry;
   readonly sealing: Sealing;
   /** Receives all verdicts. */
-  readonly recorder: VerdictRecorder | undefined;
   readonly meter: SampleMeter;
   readonly failures: Pick<RepeatLog, 'told' | 'failed'>;
   /** Milliseconds since 1970. */

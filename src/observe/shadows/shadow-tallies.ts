@@ -1,3 +1,4 @@
+import { createBatchWriter } from '../../contract/runtime/batch-writer.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import { OutcomeUnknownError } from '../../storage/database/errors.js';
 import { KEPT_DIFFERENCES, SHADOW_COUNTS, type ShadowCounts, type ShadowDifference } from './shadow.js';
@@ -27,9 +28,28 @@ interface Tally {
 
 export function createShadowTallies({ write, failures }: ShadowTalliesOptions): ShadowTallies {
   let tallies = new Map<number, Tally>();
-  let timer: NodeJS.Timeout | null = null;
-  let writing: Promise<void> = Promise.resolve();
-  let isClosed = false;
+  const writer = createBatchWriter({
+    *take() {
+      if (tallies.size === 0) return;
+      const taken = tallies;
+      tallies = new Map();
+      yield [...taken].map(([shadowId, tally]) => ({ shadowId, ...tally }));
+    },
+    store: (news: readonly ShadowNews[]) => write(news).catch(unlessUnknown),
+    failed,
+    wakeMs: WRITE_EVERY_MS,
+  });
+
+  function failed(error: unknown): void {
+    failures.failed('shadows', 'the comparisons of shadows cannot be stored now', error);
+    writer.wake();
+  }
+
+  /** They may be stored: a step that is not counted says less of a shadow than one that is counted twice. */
+  function unlessUnknown(error: unknown): void {
+    if (!(error instanceof OutcomeUnknownError)) throw error;
+    failed(error);
+  }
 
   function tallyOf(shadowId: number): Tally {
     const known = tallies.get(shadowId);
@@ -39,35 +59,8 @@ export function createShadowTallies({ write, failures }: ShadowTalliesOptions): 
       differences: [],
     };
     tallies.set(shadowId, begun);
-    if (!isClosed) timer ??= setTimeout(() => void flush(), WRITE_EVERY_MS).unref();
+    writer.wake();
     return begun;
-  }
-
-  function flush(): Promise<void> {
-    timer = null;
-    writing = writing.then(writeAll);
-    return writing;
-  }
-
-  async function writeAll(): Promise<void> {
-    if (tallies.size === 0) return;
-    const taken = tallies;
-    tallies = new Map();
-    try {
-      await write([...taken].map(([shadowId, tally]) => ({ shadowId, ...tally })));
-    } catch (error) {
-      failures.failed('shadows', 'the comparisons of shadows cannot be stored now', error);
-      // They may be stored: a step that is not counted says less of a shadow than one that is counted twice.
-      if (!(error instanceof OutcomeUnknownError)) giveBack(taken);
-    }
-  }
-
-  function giveBack(taken: ReadonlyMap<number, Tally>): void {
-    for (const [shadowId, { counts, differences }] of taken) {
-      const tally = tallyOf(shadowId);
-      for (const name of SHADOW_COUNTS) tally.counts[name] += counts[name];
-      tally.differences = [...differences, ...tally.differences].slice(-KEPT_DIFFERENCES);
-    }
   }
 
   return {
@@ -80,10 +73,6 @@ export function createShadowTallies({ write, failures }: ShadowTalliesOptions): 
       differences.push(difference);
       if (differences.length > KEPT_DIFFERENCES) differences.shift();
     },
-    async close() {
-      isClosed = true;
-      if (timer !== null) clearTimeout(timer);
-      await flush();
-    },
+    close: writer.close,
   };
 }

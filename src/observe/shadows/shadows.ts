@@ -2,9 +2,8 @@ import type { ShadowService as ShadowServiceDesc } from '../../../gen/proto/enfo
 import { type FurtherProblems, type HandlersOf, handler } from '../../contract/call/handler.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { ControlLibrary } from '../../decide/decisions/control-library.js';
-import type { VerdictRecorder } from '../../decide/decisions/evaluation-service.js';
 import { createProgramBuilder, type ProgramBuilder } from '../../decide/decisions/program-builder.js';
-import type { RevisionWatch } from '../../decide/decisions/revision-watch.js';
+import type { VerdictObserver } from '../../decide/decisions/verdict-observer.js';
 import type { Database } from '../../storage/database/database.js';
 import { createShadowComparison } from './shadow-comparison.js';
 import type { ShadowRegistry } from './shadow-registry.js';
@@ -16,8 +15,7 @@ import { createShadowWatch } from './shadow-watch.js';
 
 export interface Shadows {
   readonly handlers: HandlersOf<typeof ShadowServiceDesc>;
-  /** Takes the place of the recorder of verdicts. */
-  readonly recorder: VerdictRecorder;
+  readonly observer: VerdictObserver;
   /** Writes what was counted. Never rejects. */
   close(): Promise<void>;
 }
@@ -25,10 +23,8 @@ export interface Shadows {
 export interface ShadowsOptions extends Omit<ShadowHandlerOptions, 'database' | 'registry'> {
   readonly database: Pick<Database, 'client' | 'bulk'>;
   readonly registry: ShadowRegistry;
-  readonly recorder: VerdictRecorder | undefined;
   readonly library: ControlLibrary;
   readonly newExecutionId: () => string;
-  readonly programs: Pick<RevisionWatch, 'programOf'>;
   readonly definitionsOf: ProgramBuilder['definitionsOf'];
   readonly failures: Pick<RepeatLog, 'failed'>;
   /** Milliseconds of a monotonic clock. */
@@ -65,7 +61,7 @@ export function createShadows(options: ShadowsOptions): Shadows {
   const comparison = createShadowComparison({ ...options, builder, tallies });
   return {
     handlers: shadowHandlers(options),
-    recorder: createShadowWatch({ ...options, comparison }),
+    observer: createShadowWatch({ ...options, comparison }),
     close() {
       comparison.close();
       return tallies.close();

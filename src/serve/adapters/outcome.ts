@@ -2,8 +2,8 @@ import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { ServiceError } from '../../contract/errors/service-error.js';
 import { retryAfterOf } from '../../decide/decisions/applied-limits.js';
 import type { ApprovalNotice } from '../../decide/decisions/approval-gate.js';
-import type { RevisedVerdict } from '../../decide/decisions/evaluation-service.js';
 import { NEEDS_MODIFY } from '../../decide/decisions/lifted-step.js';
+import type { RevisedVerdict } from '../../decide/decisions/revised-verdict.js';
 import type { ControlResult, Stage, Step } from '../../kernel/core/types.js';
 
 /** What comes of a step that an adapter submitted. */

@@ -9,7 +9,7 @@ import type {
   EvaluateStreamResponse,
   EvaluationService as EvaluationServiceDesc,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import type { RevisedVerdict } from '../../decide/decisions/evaluation-service.js';
+import type { RevisedVerdict } from '../../decide/decisions/revised-verdict.js';
 import type { Call } from '../call/call.js';
 import type { LongStream, LongStreams } from '../call/long-streams.js';
 import {

@@ -14,7 +14,7 @@ export interface Connection {
    */
   finish(): void;
   /**
-   * As `finish` where there is no hurry: an idle connection may serve one more request, which may be on the way, and
+   * As `finish` where time remains: an idle connection may serve one more request, which may be on the way, and
    * which is told that the connection closes.
    */
   retire(): void;

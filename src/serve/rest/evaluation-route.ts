@@ -12,7 +12,8 @@ import {
   evaluateRequestSchema,
   readEvaluateRequest,
 } from '../../decide/decisions/evaluate-request.js';
-import type { EvaluationService, RevisedVerdict } from '../../decide/decisions/evaluation-service.js';
+import type { EvaluationService } from '../../decide/decisions/evaluation-service.js';
+import type { RevisedVerdict } from '../../decide/decisions/revised-verdict.js';
 import { mismatchWarning } from '../../kernel/core/step-schemas.js';
 import type { Call } from '../call/call.js';
 import { type RpcMethod, restTemplate } from '../descriptors/rpc-methods.js';

@@ -1,5 +1,5 @@
 import { retryAfterOf } from '../../decide/decisions/applied-limits.js';
-import type { RevisedVerdict } from '../../decide/decisions/evaluation-service.js';
+import type { RevisedVerdict } from '../../decide/decisions/revised-verdict.js';
 import type { AppliedLimit } from '../../kernel/core/memory.js';
 import type { Call } from '../call/call.js';
 import { RATE_LIMIT_HEADER, RATE_LIMIT_POLICY_HEADER, RETRY_AFTER_HEADER } from '../wire/reply-headers.js';

@@ -1,7 +1,7 @@
 import { PrintBuffer, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import { presentHalt, presentLimit } from '../../decide/decisions/applied-limits.js';
-import type { RevisedVerdict } from '../../decide/decisions/evaluation-service.js';
 import { presentApproval, presentModification } from '../../decide/decisions/presented-lifts.js';
+import type { RevisedVerdict } from '../../decide/decisions/revised-verdict.js';
 import { keptText } from '../../kernel/core/standing-results.js';
 import type { ControlResult } from '../../kernel/core/types.js';
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { EvaluateRequest } from '../../decide/decisions/evaluate-request.js';
-import type { RevisedVerdict } from '../../decide/decisions/evaluation-service.js';
+import type { RevisedVerdict } from '../../decide/decisions/revised-verdict.js';
 import type { MappingError } from './mapping-error.js';
 import type { RpcStatus } from './rpc-status.js';
 

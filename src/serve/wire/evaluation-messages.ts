@@ -46,8 +46,8 @@ import { type Status, StatusSchema } from '../../../gen/proto/google/rpc/status_
 import { type JsonObject, type JsonValue, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import { durationParts } from '../../decide/decisions/applied-limits.js';
 import type { ApprovalNotice } from '../../decide/decisions/approval-gate.js';
-import type { RevisedVerdict } from '../../decide/decisions/evaluation-service.js';
 import type { StepModification } from '../../decide/decisions/lifted-step.js';
+import type { RevisedVerdict } from '../../decide/decisions/revised-verdict.js';
 import type { AppliedLimit } from '../../kernel/core/memory.js';
 import type { ControlResult, SteeringContext } from '../../kernel/core/types.js';
 import type {

@@ -3,7 +3,7 @@ import { ApprovalNoticeSchema } from '../../../gen/proto/enforcement/v1/approval
 import { Decision } from '../../../gen/proto/enforcement/v1/control_pb.js';
 import { StepModificationSchema } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { durationParts } from '../../decide/decisions/applied-limits.js';
-import type { RevisedVerdict } from '../../decide/decisions/evaluation-service.js';
+import type { RevisedVerdict } from '../../decide/decisions/revised-verdict.js';
 import type { HaltNotice } from '../../decide/halts/halt.js';
 import type { AppliedLimit } from '../../kernel/core/memory.js';
 import type { SchemaMismatch } from '../../kernel/core/step-schemas.js';

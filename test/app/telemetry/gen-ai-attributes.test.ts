@@ -8,7 +8,7 @@ import {
 } from '../../../src/app/telemetry/span-attributes.js';
 import { namespaceNamed } from '../../../src/contract/call/namespace.js';
 import type { EvaluateRequest } from '../../../src/decide/decisions/evaluate-request.js';
-import type { RevisedVerdict } from '../../../src/decide/decisions/evaluation-service.js';
+import type { RevisedVerdict } from '../../../src/decide/decisions/revised-verdict.js';
 
 const CALLER = { protocol: 'rest', namespace: namespaceNamed('team-a') } as const;
 const VERDICT = {

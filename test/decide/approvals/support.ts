@@ -125,7 +125,7 @@ export async function openProcess(
       });
     },
     async close() {
-      approvals.endStreams();
+      approvals.drain();
       await approvals.close();
       await database.close();
     },

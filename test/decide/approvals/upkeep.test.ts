@@ -76,7 +76,7 @@ describeOnEachDatabase('what is kept of approvals', (freshDatabaseUrl, kind) => 
       { approval_id: pending, agent_name: AGENT, wait: '60s' },
       BOT,
     );
-    process.approvals.start();
+    process.approvals.keep();
     // That of a step that was denied goes when it has been over for a second, which the others have not.
     clock.ms += 1_001;
     await until(

@@ -3,11 +3,9 @@ import { ANONYMOUS } from '../../../src/contract/call/handler.js';
 import type { EvaluateRequest } from '../../../src/decide/decisions/evaluate-request.js';
 import type { LimitedCaller } from '../../../src/decide/decisions/evaluation-caller.js';
 import type { EvaluationOptions } from '../../../src/decide/decisions/evaluation-options.js';
-import {
-  createEvaluationService,
-  type RevisedVerdict,
-} from '../../../src/decide/decisions/evaluation-service.js';
+import { createEvaluationService } from '../../../src/decide/decisions/evaluation-service.js';
 import { LoadedProgram } from '../../../src/decide/decisions/loaded-program.js';
+import { labelOf, type RevisedVerdict } from '../../../src/decide/decisions/revised-verdict.js';
 import { aDefinition, aLeaf, aProgram, aStep, fakeEvaluator } from '../../kernel/core/support.js';
 
 const PROGRESS = { revision: 7, currentAtMs: 0 };
@@ -46,8 +44,14 @@ function scene() {
     programs: { programOf: () => loaded, progress: PROGRESS },
     now: () => 0,
     newDecisionId: () => 'decision',
-    onVerdict: (label) => labels.push(label),
-    recorder: { nonMatches: false, record: (_request, verdict) => void recorded.push(verdict) },
+    observers: [
+      { told: ({ verdict }) => void recorded.push(verdict) },
+      {
+        told({ verdict, differs, isAnswered }) {
+          if (isAnswered) labels.push(labelOf(verdict, differs));
+        },
+      },
+    ],
   });
   return { service, recorded, labels, modelSignal: () => signal };
 }
@@ -118,7 +122,7 @@ describe('an evaluation that waits for nothing', () => {
       programs: { programOf: () => loaded, progress: PROGRESS },
       now: () => 0,
       newDecisionId: () => 'decision',
-      onVerdict: () => {},
+      observers: [],
     });
     expect(service.evaluate(request({ timeoutMs: 1 }), 'verdict', caller())).toMatchObject({
       is_safe: true,

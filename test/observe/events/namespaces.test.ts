@@ -10,7 +10,7 @@ import {
 import { DEFAULT_NAMESPACE, type Namespace, namespaceNamed } from '../../../src/contract/call/namespace.js';
 import { readConfig } from '../../../src/contract/config/config.js';
 import { parseInput } from '../../../src/contract/input/parse-input.js';
-import type { RevisedVerdict } from '../../../src/decide/decisions/evaluation-service.js';
+import type { RevisedVerdict } from '../../../src/decide/decisions/revised-verdict.js';
 import { createCountMeter } from '../../../src/observe/events/counts/count-meter.js';
 import { loadEventStore } from '../../../src/observe/events/create-event-store.js';
 import { createObservability, type Observability } from '../../../src/observe/events/observability.js';
@@ -87,7 +87,7 @@ describeOnEachDatabase('the RPCs about events', (freshDatabaseUrl) => {
     });
   });
   afterAll(async () => {
-    observability.endStreams();
+    observability.drain();
     await observability.recorder?.close();
     await observability.counts?.close();
     await observability.close();
@@ -293,8 +293,15 @@ describeOnEachDatabase('the RPCs about events', (freshDatabaseUrl) => {
     };
     const step = { type: 'llm', name: 'answer', input: null, output: null, context: null };
     const made = verdict(id);
-    observability.recorder?.record({ agentName: AGENT, stage: 'pre', step, options: null }, made, caller);
-    observability.counts?.counter.count(namespace.agentKey(AGENT), made.outcome, made, false);
+    const request = { agentName: AGENT, stage: 'pre', step, options: null } as const;
+    const agent = namespace.agentKey(AGENT);
+    const { recorder, counts } = observability;
+    for (const observer of [recorder, counts?.observer]) {
+      observer?.told({
+        ...{ request, verdict: made, caller, agent, loaded: null },
+        ...{ differs: false, isAnswered: true },
+      });
+    }
   }
 });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DEFAULT_NAMESPACE } from '../../../src/contract/call/namespace.js';
-import type { RevisedVerdict } from '../../../src/decide/decisions/evaluation-service.js';
+import type { RevisedVerdict } from '../../../src/decide/decisions/revised-verdict.js';
 import type { ControlResult } from '../../../src/kernel/core/types.js';
 import { createObservabilityMeter } from '../../../src/observe/events/observability-meter.js';
 import { createRecorder } from '../../../src/observe/events/recorder.js';
@@ -88,7 +88,9 @@ describe('the recorder', () => {
       failures: keptFailures(logged),
       now: () => 1_000,
     });
-    return { ...created, batches, written, logged, meter };
+    const record = (request: typeof REQUEST, made: RevisedVerdict, caller: typeof CALLER) =>
+      created.told({ request, verdict: made, caller });
+    return { ...created, record, batches, written, logged, meter };
   }
 
   it('writes what came of a step that a person approved, with the matches that deny it and no others', async () => {
@@ -124,17 +126,14 @@ describe('the recorder', () => {
   it('writes soon when asked, but leaves a database that is away to the interval', async () => {
     const { record, start, flushSoon, batches } = recorder([unavailable('away')]);
     record(REQUEST, verdict('a'), CALLER);
-    flushSoon();
     start();
-    flushSoon();
-    await vi.advanceTimersByTimeAsync(0);
-    flushSoon();
+    await flushSoon();
+    await flushSoon();
     await vi.advanceTimersByTimeAsync(INTERVAL_MS - 1);
     expect(batches).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
     record(REQUEST, verdict('b'), CALLER);
-    flushSoon();
-    await vi.advanceTimersByTimeAsync(0);
+    await flushSoon();
     expect(batches).toEqual([['a'], ['b']]);
   });
 
@@ -147,7 +146,7 @@ describe('the recorder', () => {
     await vi.advanceTimersByTimeAsync(INTERVAL_MS);
     expect(batches).toEqual([]);
     await vi.advanceTimersByTimeAsync(INTERVAL_MS);
-    expect(batches).toEqual([['a', 'b']]);
+    expect(batches).toEqual([['a'], ['b']]);
   });
 
   it('gives up events that the database will never take, and writes the next ones', async () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type JsonValue, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import { createControlLibrary } from '../../../src/decide/decisions/control-library.js';
-import { outcomeOf } from '../../../src/decide/decisions/evaluation-service.js';
+import { outcomeOf } from '../../../src/decide/decisions/revised-verdict.js';
 import { createStepSchemaLibrary } from '../../../src/decide/decisions/step-schema-library.js';
 import type { Evaluator } from '../../../src/kernel/core/evaluator.js';
 import type { StepMemory } from '../../../src/kernel/core/memory.js';

@@ -9,7 +9,6 @@ const control = (control_id: number, action: ControlResult['action'] = 'deny') =
 
 function watching(kinds: readonly string[], clock = { ms: 0 }) {
   const watch = createEvaluationWatch({
-    recorder: undefined,
     subscriptions: { ofEvaluations: kinds.length > 0, wants: (_namespace, kind) => kinds.includes(kind) },
     errorShare: 0.5,
     errorWindowMs: 1_000,
@@ -18,7 +17,8 @@ function watching(kinds: readonly string[], clock = { ms: 0 }) {
   const see = (verdict: Partial<Verdict>) => {
     const whole = { matches: [], errors: [], non_matches: [], ...verdict };
     const caller = { namespace: { name: 'default' } };
-    watch.recorder.record({ agentName: 'an-agent-01' } as never, whole as never, caller as never);
+    const request = { agentName: 'an-agent-01' };
+    watch.observer.told({ request, verdict: whole, caller } as never);
   };
   return { watch, see };
 }
@@ -28,7 +28,7 @@ describe('the watch of evaluations', () => {
     const { watch, see } = watching([]);
     see({ matches: [control(1)], errors: [control(2)] });
     expect(watch.take()).toEqual([]);
-    expect(watch.recorder.nonMatches).toBe(false);
+    expect(watch.observer.nonMatches).toBe(false);
   });
 
   it('sees denies once between two looks, and observed matches never', () => {
@@ -52,9 +52,9 @@ describe('the watch of evaluations', () => {
     const clock = { ms: 0 };
     const { watch, see } = watching(['control.error_rate'], clock);
     see({ non_matches: [control(1)] });
-    expect(watch.recorder.nonMatches).toBe(false);
+    expect(watch.observer.nonMatches).toBe(false);
     see({ errors: [control(1)] });
-    expect(watch.recorder.nonMatches).toBe(true);
+    expect(watch.observer.nonMatches).toBe(true);
     for (let at = 0; at < 5; at += 1) see({ errors: [control(1)] });
     for (let at = 0; at < 4; at += 1) see({ non_matches: [control(1)] });
     expect(watch.take()).toEqual([]);
@@ -62,14 +62,14 @@ describe('the watch of evaluations', () => {
     expect(watch.take()).toMatchObject([{ kind: 'control.error_rate', controlId: 1, checks: 10, failed: 5 }]);
     // It rests, and is measured again later.
     see({ errors: [control(1)] });
-    expect(watch.recorder.nonMatches).toBe(false);
+    expect(watch.observer.nonMatches).toBe(false);
     clock.ms = 1_000;
     watch.take();
     see({ errors: [control(1)] });
-    expect(watch.recorder.nonMatches).toBe(true);
+    expect(watch.observer.nonMatches).toBe(true);
     clock.ms = 2_000;
     expect(watch.take()).toEqual([]);
-    expect(watch.recorder.nonMatches).toBe(false);
+    expect(watch.observer.nonMatches).toBe(false);
   });
 });
 

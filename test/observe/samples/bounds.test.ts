@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { DEFAULT_NAMESPACE } from '../../../src/contract/call/namespace.js';
 import { createSealing } from '../../../src/contract/secrets/sealing.js';
 import type { EvaluationCaller } from '../../../src/decide/decisions/evaluation-caller.js';
-import type { RevisedVerdict } from '../../../src/decide/decisions/evaluation-service.js';
+import type { RevisedVerdict } from '../../../src/decide/decisions/revised-verdict.js';
 import { createSampleCapture } from '../../../src/observe/samples/capture.js';
 import type { SamplingRule } from '../../../src/observe/samples/sampling-rule.js';
 
@@ -28,7 +28,6 @@ function parts() {
   const lost: string[] = [];
   const dropped = new Map<number, number>();
   const capture = createSampleCapture({
-    recorder: undefined,
     rules: { isEmpty: false, needsControls: false, of: () => [RULE], has: () => true },
     sealing: createSealing(null),
     insert: async (rows) => {
@@ -49,7 +48,10 @@ function parts() {
       const step = { type: 'tool', name: 'send', input: { file }, output: null, context: null };
       const request = { agentName: 'bounded-bot-01', step, stage: 'pre' as const, options: null };
       const verdict = { decision_id: String(decisions), outcome: 'allow' } as RevisedVerdict;
-      capture.recorder.record(request, verdict, { namespace: DEFAULT_NAMESPACE } as EvaluationCaller);
+      const caller = { namespace: DEFAULT_NAMESPACE } as EvaluationCaller;
+      const agent = DEFAULT_NAMESPACE.agentKey(request.agentName);
+      const told = { request, verdict, caller, agent, loaded: null, differs: false, isAnswered: true };
+      capture.observer.told(told);
       decisions += 1;
     }
   };

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_NAMESPACE } from '../../../src/contract/call/namespace.js';
 import { createControlLibrary } from '../../../src/decide/decisions/control-library.js';
 import type { EvaluationCaller } from '../../../src/decide/decisions/evaluation-caller.js';
-import type { RevisedVerdict } from '../../../src/decide/decisions/evaluation-service.js';
 import type { HeldStep } from '../../../src/decide/decisions/held-step.js';
 import { LoadedProgram } from '../../../src/decide/decisions/loaded-program.js';
 import { createProgramBuilder } from '../../../src/decide/decisions/program-builder.js';
+import type { RevisedVerdict } from '../../../src/decide/decisions/revised-verdict.js';
 import type { ControlProgram, Verdict } from '../../../src/kernel/core/types.js';
 import { createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import { SHADOW_COUNTS, type ShadowCounts } from '../../../src/observe/shadows/shadow.js';
@@ -218,7 +218,6 @@ describe('steps whose content is in another thread, or that a halt denied', () =
   const loaded = new LoadedProgram(program, { readRevision: 1, readAtMs: 1, isKept: false });
 
   it('are left out, or not asked about, and nothing is looked at without a shadow', () => {
-    let asked = 0;
     let tell = () => {};
     const registry: { shadows: (typeof shadow)[]; onChange(listener: () => void): void } = {
       shadows: [],
@@ -226,35 +225,29 @@ describe('steps whose content is in another thread, or that a halt denied', () =
         tell = listener;
       },
     };
-    const recorded: unknown[] = [];
     const added: unknown[] = [];
     const leftOut: number[] = [];
     const watch = createShadowWatch({
-      recorder: { nonMatches: false, record: (one) => void recorded.push(one) },
       registry,
-      programs: {
-        programOf: () => {
-          asked += 1;
-          return loaded;
-        },
-      },
       definitionsOf: () => [],
       comparison: { add: (one) => void added.push(one), leaveOut: (id) => void leftOut.push(id) },
       now: () => 1,
     });
     const verdict = { decision_id: 'id' } as RevisedVerdict;
-    watch.record(request, verdict, caller);
-    expect([asked, recorded.length]).toEqual([0, 1]);
+    const agent = caller.namespace.agentKey(request.agentName);
+    const one = { request, verdict, caller, agent, loaded, differs: false, isAnswered: true };
+    watch.told(one);
+    expect([added.length, leftOut]).toEqual([0, []]);
     registry.shadows = [shadow];
     tell();
-    watch.record(request, verdict, caller);
-    watch.record({ ...request, held: {} as HeldStep }, verdict, caller);
-    watch.record(request, { ...verdict, halt: {} } as RevisedVerdict, caller);
-    expect([added.length, leftOut, recorded.length]).toEqual([1, [1], 4]);
+    watch.told(one);
+    watch.told({ ...one, request: { ...request, held: {} as HeldStep } });
+    watch.told({ ...one, loaded: null });
+    expect([added.length, leftOut]).toEqual([1, [1]]);
     registry.shadows = [];
     tell();
-    watch.record(request, verdict, caller);
-    expect([asked, recorded.length]).toEqual([2, 5]);
+    watch.told(one);
+    expect([added.length, leftOut]).toEqual([1, [1]]);
   });
 });
 

@@ -1,7 +1,7 @@
 import http2 from 'node:http2';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { RevisedVerdict } from '../../../src/decide/decisions/evaluation-service.js';
+import type { RevisedVerdict } from '../../../src/decide/decisions/revised-verdict.js';
 import { shutdownReason } from '../../../src/serve/connect/connect-plugin.js';
 import { withGrowingTime } from '../../support/growing-time.js';
 import { until } from '../../support/until.js';

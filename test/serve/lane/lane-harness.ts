@@ -9,7 +9,7 @@ import {
   EvaluationService,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { Metrics } from '../../../src/app/operations/metrics.js';
-import type { RevisedVerdict } from '../../../src/decide/decisions/evaluation-service.js';
+import type { RevisedVerdict } from '../../../src/decide/decisions/revised-verdict.js';
 import { createKeyReader } from '../../../src/serve/auth/key-reader.js';
 import type { LongStreams } from '../../../src/serve/call/long-streams.js';
 import { rpcMethods } from '../../../src/serve/descriptors/rpc-methods.js';

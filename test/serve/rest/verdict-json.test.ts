@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EvaluateResponseSchema } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { type JsonObject, type JsonValue, stringifyJson } from '../../../packages/exact-json/src/index.js';
-import type { RevisedVerdict } from '../../../src/decide/decisions/evaluation-service.js';
+import type { RevisedVerdict } from '../../../src/decide/decisions/revised-verdict.js';
 import { standing } from '../../../src/kernel/core/standing-results.js';
 import type { ControlResult, EvaluatorResult, Verdict } from '../../../src/kernel/core/types.js';
 import { printVerdict } from '../../../src/serve/rest/verdict-json.js';

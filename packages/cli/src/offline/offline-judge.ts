@@ -6,13 +6,11 @@ import type {
 import { createControlLibrary } from '../../../../src/decide/decisions/control-library.js';
 import type { EvaluateRequest } from '../../../../src/decide/decisions/evaluate-request.js';
 import type { LimitedCaller } from '../../../../src/decide/decisions/evaluation-caller.js';
-import {
-  createEvaluationService,
-  type RevisedVerdict,
-} from '../../../../src/decide/decisions/evaluation-service.js';
+import { createEvaluationService } from '../../../../src/decide/decisions/evaluation-service.js';
 import { createExecutionIds } from '../../../../src/decide/decisions/execution-id.js';
 import { LoadedProgram } from '../../../../src/decide/decisions/loaded-program.js';
 import { createProgramBuilder } from '../../../../src/decide/decisions/program-builder.js';
+import type { RevisedVerdict } from '../../../../src/decide/decisions/revised-verdict.js';
 import { stepSha256 } from '../../../../src/decide/decisions/step-hash.js';
 import { createStepSchemaLibrary } from '../../../../src/decide/decisions/step-schema-library.js';
 import type { EvaluatorRegistry } from '../../../../src/kernel/core/evaluator.js';
@@ -69,7 +67,7 @@ export function createOfflineJudge(documents: OfflineControls, registry: Evaluat
     memory: remembered,
     approvals: { ask: async (asked) => approvalAnswer(asked, approval, nowMs) },
     now: clock,
-    onVerdict() {},
+    observers: [],
     newDecisionId: newExecutionId,
   });
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { OUTCOME_WORDS, type VerdictOutcome } from '../../../../src/decide/decisions/evaluation-options.js';
-import { outcomeOf } from '../../../../src/decide/decisions/evaluation-service.js';
+import { outcomeOf } from '../../../../src/decide/decisions/revised-verdict.js';
 import type { EvaluatorRegistry } from '../../../../src/kernel/core/evaluator.js';
 import { createPartFactory } from '../../../../src/kernel/core/evaluator-part.js';
 import { leavesOfControls } from '../../../../src/kernel/core/linked-control.js';

@@ -7,7 +7,7 @@ interface JsonEditorOptions {
   readonly label: string;
   /** The text at first. */
   readonly initialText: () => string;
-  /** Called when the text is another one, whoever has changed it. */
+  /** Called when the text is another one, whatever has changed it. */
   readonly onChange: (update: ViewUpdate) => void;
 }
 

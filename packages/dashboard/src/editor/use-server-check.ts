@@ -39,7 +39,7 @@ export function useServerCheck(draft: JsonObject, controlId: number | null): Ser
   const isLimited = useIsLimited();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt checks the same draft again
   useEffect(() => {
-    // Asked again once somebody is signed in.
+    // Asked again after the next sign-in.
     if (ended !== null) return;
     const stop = new AbortController();
     const timer = setTimeout(() => {

@@ -8,7 +8,7 @@ import { Palette } from './palette.js';
 
 const ShortcutsDialog = lazy(() => import('./shortcuts-dialog.js'));
 
-/** An open dialog. Each opening is a new one: a dialog hears of its end later than it ends. */
+/** An open dialog. Each opening is a new one: the end of a dialog is reported later than it closes. */
 interface OpenDialog {
   readonly name: 'palette' | 'shortcuts';
   readonly opening: number;

@@ -11,7 +11,7 @@ import { useIsLimited, useMay } from '../session/session-context.js';
 import { matchesWords, type PaletteGroup } from './palette-items.js';
 
 const MAX_FOUND = 6;
-/** Shorter texts are no trace ids that anybody looks for. */
+/** Shorter texts are no trace ids. */
 const MIN_TRACE_ID = 4;
 const PACKS_STALE_MS = 60_000;
 

@@ -45,7 +45,7 @@ class StepValues implements CelValues {
       case 'stage':
         return call.stage;
       case 'agent':
-        // Whoever reads what is not known has got an error before.
+        // Reading what is not known is an error before.
         return { name: call.agent?.name ?? '', metadata: call.agent?.metadata ?? {} };
       case 'value':
         return this.#data;

@@ -10,7 +10,7 @@ const QUOTE_BEHIND = 110;
 const QUOTES = ['"', '`', '「', '『', "'"];
 const CLOSING: Readonly<Record<string, string>> = { '「': '」', '『': '』' };
 
-/** Share of its score that a match keeps in a text that quotes it and speaks about attacks; or does one of these. */
+/** Share of its score that a match keeps in a text that quotes it and is about attacks; or one of these. */
 const QUOTED_AND_DISCUSSED = 0.45;
 const DISCUSSED = 0.75;
 const QUOTED = 0.9;

@@ -21,7 +21,7 @@ const AGAINST_WORDS = (
 export interface Surroundings {
   /** Kinds that words near the place speak for. */
   readonly kinds: ReadonlySet<string>;
-  /** Whether a word right before the place speaks of another kind of number. */
+  /** Whether a word right before the place names another kind of number. */
   readonly isAgainst: boolean;
 }
 
@@ -29,7 +29,7 @@ const NOTHING: Surroundings = { kinds: new Set(), isAgainst: false };
 
 /** Reads the words around places of texts. */
 export interface ContextReader {
-  /** `place` has the kinds that the name of the member speaks for in which the text is. */
+  /** `place` has the kinds that the name of the member indicates in which the text is. */
   read(text: string, start: number, end: number, place: ReadonlySet<string>): Surroundings;
   /** Kinds that the words of a name speak for: `dateOfBirth`, `date_of_birth`, `/customer/ssn/0`. */
   ofName(name: string): ReadonlySet<string>;
@@ -39,7 +39,7 @@ export interface ContextReader {
 interface Phrase {
   /** The words after the first one. */
   readonly rest: readonly string[];
-  /** The kind that it speaks for; null for one that speaks of another kind of number. */
+  /** The kind that it indicates; null for one that names another kind of number. */
   readonly kind: string | null;
 }
 
@@ -66,7 +66,7 @@ export function createContextReader(
     }
   }
 
-  /** Collects the kinds in a window; returns whether a word from `against` on speaks of another kind of number. */
+  /** Collects the kinds in a window; returns whether a word from `against` on names another kind of number. */
   const collect = (text: string, from: number, to: number, against: number, found: KindSet): boolean => {
     let isAgainst = false;
     let hasUnspaced = false;

@@ -3,7 +3,7 @@ import { IP_ADDRESS, MAC_ADDRESS } from './kinds/kinds.js';
 import type { PiiSearch } from './pii-search.js';
 import { classOf, isDigitUnit, isHexUnit, OTHER } from './text-units.js';
 
-const [FULL = 0, USUAL = 0, INTERNAL = 0, NOBODY = 0] = IP_ADDRESS.scores;
+const [FULL = 0, USUAL = 0, INTERNAL = 0, SPECIAL_USE = 0] = IP_ADDRESS.scores;
 const [MAC = 0] = MAC_ADDRESS.scores;
 const DOT = 46;
 const COLON = 58;
@@ -33,7 +33,7 @@ export function findIpv4(search: PiiSearch, start: number): number {
   // A version behind a name, and one with more parts: `Chrome/120.0.0.0`.
   const before = text.charCodeAt(start - 1);
   const isVersion = before === 47 && classOf(text.charCodeAt(start - 2)) !== OTHER;
-  const score = isVersion || isSmall(octets) ? NOBODY : scoreOf(octets);
+  const score = isVersion || isSmall(octets) ? SPECIAL_USE : scoreOf(octets);
   search.add(start, at, [{ kind: IP_ADDRESS.name, score }]);
   return at;
 }
@@ -44,7 +44,7 @@ function isSmall(octets: readonly number[]): boolean {
 }
 
 function scoreOf([first = 0, second = 0]: readonly number[]): number {
-  if (first === 0 || first === 127 || first >= 224) return NOBODY;
+  if (first === 0 || first === 127 || first >= 224) return SPECIAL_USE;
   const isPrivate =
     first === 10 || (first === 172 && second >= 16 && second < 32) || (first === 192 && second === 168);
   return isPrivate || (first === 169 && second === 254) ? INTERNAL : USUAL;
@@ -86,7 +86,7 @@ export function findColonAddress(search: PiiSearch, start: number): number {
 
 /** `a::b` may be a name in a program: without several groups or digits it is doubtful. */
 function scoreOfIpv6(address: string, colons: number, digits: number): number {
-  if (address === '::1' || address === '::') return NOBODY;
+  if (address === '::1' || address === '::') return SPECIAL_USE;
   if (colons < 4 && digits < 4) return INTERNAL;
   return /^f[cd]|^fe[89ab]/.test(address) ? INTERNAL : FULL;
 }

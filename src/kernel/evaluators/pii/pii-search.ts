@@ -3,9 +3,9 @@ import type { ContextReader } from './context-words.js';
 import { loweredBy } from './neighbours.js';
 import { foldUnits } from './text-units.js';
 
-/** How much a word near a finding that speaks for its kind raises the score, and the least score that it then has. */
+/** How much a word near a finding that indicates its kind raises the score, and the least score that it then has. */
 export const CONTEXT = { raise: 0.4, least: 0.7 } as const;
-/** How much a word right before it that speaks of another kind of number lowers the score. */
+/** How much a word right before it that names another kind of number lowers the score. */
 export const AGAINST = 0.3;
 /** Search steps of reading the words around a place, and of the checks of one candidate. */
 const STEPS_PER_READ = 80;

@@ -90,5 +90,5 @@ function isStrong(value: string, isPassword: boolean): boolean {
   return value.length >= 16 && /[0-9]/.test(value) && entropyOf(value) >= 3.2;
 }
 
-/** What is a secret by its form or by the name in front of it, whoever issued it. */
+/** What is a secret by its form or by the name in front of it, whatever its issuer. */
 export const genericRules: readonly SecretRule[] = [jwtRule, authorizationRule, assignmentRule];

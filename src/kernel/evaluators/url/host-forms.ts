@@ -108,7 +108,7 @@ export function isMixedScript(host: string): boolean {
   return host.split('.').some((label) => {
     if (!label.startsWith('xn--')) return false;
     const name = domainToUnicode(label);
-    // What has no Unicode form is written to be read by nobody.
+    // What has no Unicode form is no name that a person reads.
     if (name === '' || name.startsWith('xn--')) return true;
     const scripts = SCRIPT_PATTERNS.filter(({ pattern }) => pattern.test(name)).map(({ script }) => script);
     if (scripts.length > 1 && !TOGETHER.some((set) => scripts.every((script) => set.includes(script))))

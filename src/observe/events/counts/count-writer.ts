@@ -1,5 +1,6 @@
 import { timeLimited } from '../../../contract/call/time-limited.js';
 import { ServiceError } from '../../../contract/errors/service-error.js';
+import { createBatchWriter } from '../../../contract/runtime/batch-writer.js';
 import type { RepeatLog } from '../../../contract/runtime/repeat-log.js';
 import { unavailable } from '../../../storage/database/errors.js';
 import { MINUTE } from '../store/rollup-levels.js';
@@ -52,21 +53,25 @@ export interface CountWriterOptions {
 export function createCountWriter(options: CountWriterOptions): CountWriter {
   const { collector, add, spool, writerId, log, failures, now, monotonic } = options;
   const { meter = createCountMeter() } = options;
-  const intervalMs = Math.max(SHORTEST_INTERVAL_MS, options.flushIntervalMs);
   const sinceS = Math.floor(now() / 1000);
   const waiting = new WaitingCounts(options.maxRows);
-  /** Its outcome may be unknown, so it stays as it is until it is known to be stored. */
-  let pending: CountBatch | undefined;
   let number = 0;
-  let away = false;
-  let flushedAtMs = Number.NEGATIVE_INFINITY;
-  let flushing: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
-  let timer: NodeJS.Timeout | undefined;
   let turn: NodeJS.Timeout | undefined;
-  let started = false;
+  const writer = createBatchWriter({
+    prepare,
+    take: batches,
+    store: (batch) => orLose(batch, deliver(batch)),
+    failed(error) {
+      const facts = { waiting: left() };
+      failures.failed('counts', 'counts of evaluations cannot be stored now', error, facts);
+    },
+    intervalMs: Math.max(SHORTEST_INTERVAL_MS, options.flushIntervalMs),
+    shortestMs: SHORTEST_INTERVAL_MS,
+    monotonic,
+  });
+  const left = () => waiting.evaluated + evaluatedIn(writer.pending);
   meter.totals = () => collector.totals;
-  meter.waiting = () => collector.waiting + waiting.evaluated + evaluatedIn(pending);
+  meter.waiting = () => collector.waiting + left();
   meter.beyond = () => collector.beyond;
 
   /** Takes what was counted, so that it is counted for its minute. */
@@ -75,10 +80,11 @@ export function createCountWriter(options: CountWriterOptions): CountWriter {
     if (counted !== undefined) meter.lost.queue_full += waiting.add(counted);
   }
 
-  function nextBatch(): CountBatch | undefined {
-    if (waiting.isEmpty) return undefined;
-    number += 1;
-    return { writerId, number, sinceS, ...waiting.take(ROWS_PER_BATCH) };
+  function* batches(): Iterable<CountBatch> {
+    while (!waiting.isEmpty) {
+      number += 1;
+      yield { writerId, number, sinceS, ...waiting.take(ROWS_PER_BATCH) };
+    }
   }
 
   /** Adds a batch, or keeps it in a file. Rejects when neither can be done now. */
@@ -98,26 +104,12 @@ export function createCountWriter(options: CountWriterOptions): CountWriter {
     await spool.keep(batch);
   }
 
-  async function writeAll(): Promise<void> {
-    flushedAtMs = monotonic();
+  async function prepare(): Promise<void> {
     take();
     try {
       await spool?.replay(addOrLose);
     } catch (error) {
       failures.failed('count spool', 'counts of evaluations in the spool cannot be stored now', error);
-    }
-    try {
-      for (;;) {
-        pending ??= nextBatch();
-        if (pending === undefined) break;
-        await orLose(pending, deliver(pending));
-        pending = undefined;
-      }
-      away = false;
-    } catch (error) {
-      away = true;
-      const facts = { waiting: waiting.evaluated + evaluatedIn(pending) };
-      failures.failed('counts', 'counts of evaluations cannot be stored now', error, facts);
     }
   }
 
@@ -134,23 +126,6 @@ export function createCountWriter(options: CountWriterOptions): CountWriter {
     }
   }
 
-  function flush(): Promise<void> {
-    flushing ??= writeAll().finally(() => {
-      flushing = undefined;
-    });
-    return flushing;
-  }
-
-  /** The same, with what was counted after the start of a running write. */
-  function flushLatest(): Promise<void> {
-    if (flushing === undefined) return flush();
-    next ??= flushing.then(() => {
-      next = undefined;
-      return flush();
-    });
-    return next;
-  }
-
   /** Takes what was counted at each turn of a minute. */
   function awaitTurn(): void {
     turn = setTimeout(
@@ -165,27 +140,19 @@ export function createCountWriter(options: CountWriterOptions): CountWriter {
 
   return {
     start() {
-      started = true;
-      timer = setInterval(() => void flush(), intervalMs);
-      timer.unref();
+      writer.start();
       awaitTurn();
     },
     async flush() {
-      await flushLatest();
-      if (away) throw unavailable('Counts of evaluations cannot be stored at present.');
+      await writer.flushLatest();
+      if (writer.isAway) throw unavailable('Counts of evaluations cannot be stored at present.');
     },
-    async flushSoon() {
-      if (started && !away && monotonic() >= flushedAtMs + SHORTEST_INTERVAL_MS) await flush();
-    },
+    flushSoon: writer.flushSoon,
     async close() {
-      started = false;
-      clearInterval(timer);
       clearTimeout(turn);
-      await flushing;
-      await flush();
-      const left = waiting.evaluated + evaluatedIn(pending);
-      meter.lost.shutdown += left;
-      if (left > 0) log.warn({ lost: left }, 'counts of evaluations were lost at shutdown');
+      await writer.close();
+      meter.lost.shutdown += left();
+      if (left() > 0) log.warn({ lost: left() }, 'counts of evaluations were lost at shutdown');
       await spool?.close();
     },
   };

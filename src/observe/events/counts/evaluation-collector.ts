@@ -1,5 +1,5 @@
 import type { VerdictOutcome } from '../../../decide/decisions/evaluation-options.js';
-import type { VerdictCounter } from '../../../decide/decisions/evaluation-service.js';
+import type { ToldVerdict, VerdictObserver } from '../../../decide/decisions/verdict-observer.js';
 import type { Verdict } from '../../../kernel/core/types.js';
 import { MINUTE } from '../store/rollup-levels.js';
 import { OutcomeSums } from './outcome-sums.js';
@@ -26,7 +26,7 @@ export interface CountedMinute {
  * Counts evaluations by agent and outcome. It runs for every evaluation, so it only advances numbers: it does not look at
  * the clock. The caller of `take` does, at each turn of a minute.
  */
-export class EvaluationCollector implements VerdictCounter {
+export class EvaluationCollector implements VerdictObserver {
   readonly #maxAgents: number;
   readonly #taken = new OutcomeSums();
   #startS: number;
@@ -38,6 +38,10 @@ export class EvaluationCollector implements VerdictCounter {
   constructor(nowMs: number, maxAgents = MAX_AGENTS) {
     this.#startS = minuteOf(nowMs);
     this.#maxAgents = maxAgents;
+  }
+
+  told({ agent, verdict, differs, isAnswered }: ToldVerdict): void {
+    if (isAnswered) this.count(agent, verdict.outcome, verdict, differs);
   }
 
   count(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../../contract/config/config.js';
 import type { RepeatLog } from '../../../contract/runtime/repeat-log.js';
-import type { VerdictCounter } from '../../../decide/decisions/evaluation-service.js';
+import type { VerdictObserver } from '../../../decide/decisions/verdict-observer.js';
 import type { Database } from '../../../storage/database/database.js';
 import type { CountMeter } from './count-meter.js';
 import { createCountPruner } from './count-pruner.js';
@@ -27,7 +27,8 @@ export interface EvaluationCountsParts {
 
 /** Counts evaluations, whatever of them is recorded as events. */
 export interface EvaluationCounts extends Pick<CountWriter, 'flush' | 'flushSoon'> {
-  readonly counter: VerdictCounter;
+  /** Counts what it is told of. */
+  readonly observer: VerdictObserver;
   readonly stats: EvaluationStats;
   start(): void;
   /** Stores what is counted. Never rejects. */
@@ -52,7 +53,7 @@ export async function createEvaluationCounts(parts: EvaluationCountsParts): Prom
   });
   const pruner = createCountPruner({ bulk: database.bulk, failures, now });
   return {
-    counter: collector,
+    observer: collector,
     stats: createEvaluationStats({ read: createReadCounts(database), flushSoon: writer.flushSoon, now }),
     flush: writer.flush,
     flushSoon: writer.flushSoon,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../../packages/exact-json/src/index.js';
 import type { ApprovalState } from '../../../decide/decisions/approval-gate.js';
 import type { VerdictOutcome } from '../../../decide/decisions/evaluation-options.js';
-import type { RevisedVerdict } from '../../../decide/decisions/evaluation-service.js';
+import type { RevisedVerdict } from '../../../decide/decisions/revised-verdict.js';
 import type { ControlEvent } from './event.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { AdapterService } from '../../../../gen/proto/enforcement/v1/adapter_service_pb.js';
 import type { JsonObject } from '../../../../packages/exact-json/src/index.js';
 import type { HandlersOf } from '../../../contract/call/handler.js';
-import type { RevisedVerdict } from '../../../decide/decisions/evaluation-service.js';
+import type { RevisedVerdict } from '../../../decide/decisions/revised-verdict.js';
 import type { AdapterEvaluations } from '../adapter-evaluations.js';
 import { membersOf } from '../members.js';
 import { AGENT_HOOKS_NAMES } from '../protocol-names.js';

@@ -177,8 +177,6 @@ describe('the writer of counts', () => {
     const counts = new FaultyCounts();
     const { start, count, flush, flushSoon, close } = writer(counts);
     count(1);
-    await flushSoon();
-    expect(counts.calls).toBe(0);
     start();
     await flushSoon();
     expect(counts.evaluated).toBe(1);

@@ -267,6 +267,7 @@ describeOnEachDatabase('a sink', (freshDatabaseUrl) => {
     });
     runner.start();
     await runner.close();
+    await closed;
     expect(opens.map(({ aborted }) => aborted)).toEqual([true]);
   });
 

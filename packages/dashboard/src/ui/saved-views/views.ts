@@ -15,7 +15,7 @@ const MAX_NAME = 100;
 const MAX_SEARCH = 8_192;
 const VERSION = 1;
 
-/** The views of a stored text. Whatever is no view is left out: the text is of another version, or of somebody else. */
+/** The views of a stored text. What is no view is left out: another version or another program wrote it. */
 export function readViews(text: string | null): readonly SavedView[] {
   try {
     const stored = JSON.parse(text ?? '') as { readonly version?: unknown; readonly views?: unknown };

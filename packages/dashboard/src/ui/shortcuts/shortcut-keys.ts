@@ -32,7 +32,7 @@ export const GO_LETTERS: Readonly<Record<string, string>> = {
 
 /** Time within which the second key of `g x` must follow. */
 const SEQUENCE_MS = 1_500;
-/** Keys that follow a key without a meaning sooner than this are those of somebody who types a text. */
+/** Keys that follow a key without a meaning sooner than this are those of a text that is typed. */
 const TYPING_MS = 500;
 
 /** Puts pressed keys together: single ones, and `g` with the letter of a page. */

@@ -1,7 +1,7 @@
 import { digitAt, isDate, isRepeated, luhn, numberIn, weightedSum } from './checksums.js';
 import type { ShapedKind } from './kind.js';
 
-/** Numbers that were printed in advertisements, and are nobody's (SSA, History of the SSN). */
+/** Numbers that were printed in advertisements, and belong to no person (SSA, History of the SSN). */
 const ADVERTISED_SSNS = new Set(['078051120', '219099999', '123456789', '457555462']);
 
 function isSsn(code: string): boolean {
