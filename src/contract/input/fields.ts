@@ -90,6 +90,11 @@ export function orNull<T>(inner: z.ZodType<T>): z.ZodType<T | null> {
   return nullable(inner).transform((value) => value ?? null);
 }
 
+/** Absent and null are both read as `value`. */
+export function orElse<T>(inner: z.ZodType<T>, value: NoInfer<T>): z.ZodType<T> {
+  return nullable(inner).transform((given) => given ?? value);
+}
+
 /** Absent is read as `value`; null is left to `inner`. */
 export function withDefault<T>(inner: z.ZodType<T>, value: NoInfer<T>): z.ZodType<T> {
   return inner.optional().transform((read) => (read === undefined ? value : read));
@@ -149,6 +154,11 @@ export function boolean(): z.ZodType<boolean> {
     },
     { type: 'boolean' },
   );
+}
+
+/** Whether a request asks for something, such as strict mode; absent and null mean no. */
+export function flag(): z.ZodType<boolean> {
+  return orElse(boolean(), false);
 }
 
 /** One of the given words, exactly as written. */
@@ -229,6 +239,11 @@ export function list<T>(
       ...(Number.isFinite(max) ? { maxItems: max } : {}),
     },
   );
+}
+
+/** The same; absent and null are both read as an empty one. */
+export function listOrNone<T>(item: z.ZodType<T>, limits: Parameters<typeof list>[1] = {}): z.ZodType<T[]> {
+  return nullable(list(item, limits)).transform((given) => given ?? []);
 }
 
 /** Reads a value with another schema. Issues go to `sink`, below `path`; the result is then undefined. */

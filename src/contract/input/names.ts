@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { isNumber, type JsonValue } from '../../../packages/exact-json/src/index.js';
 import { ServiceError } from '../errors/service-error.js';
-import { field, refuseTyped, text } from './fields.js';
+import { field, refuse, refuseTyped, text } from './fields.js';
 
 const MIN_AGENT_NAME_LENGTH = 10;
 /** As long as the database column. */
@@ -34,6 +34,9 @@ export function agentName(): z.ZodType<string> {
     },
   );
 }
+
+/** The agent name in a path: any text; the service normalises it, because it is validated after the body. */
+export const unreadAgentName = text();
 
 /** The agent name in a path, a query or a cursor, normalised. Throws a VALIDATION_ERROR when it is invalid. */
 export function readAgentName(raw: string, member: 'agent_name' | 'cursor'): string {
@@ -69,4 +72,24 @@ export function slugName(): z.ZodType<string> {
     tooShort: 'too_short',
     tooLong: 'too_long',
   });
+}
+
+/** No control characters, line breaks and halves of surrogate pairs: names appear in logs and notifications. */
+const LINE = /^[^\p{C}\p{Zl}\p{Zp}]+$/u;
+/** The same, but for invisible characters, of which emojis are composed. */
+export const FREE_LINE = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+$/u;
+
+/** A line for people, surrounding blanks removed: 1 to `max` UTF-16 code units that match `pattern`. */
+export function line(max: number, pattern = LINE): z.ZodType<string> {
+  return field(
+    (value, sink) => {
+      if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
+      const read = value.trim();
+      if (read === '') return refuse(sink, 'string_too_short', 'must have at least 1 character', value);
+      if (read.length <= max && pattern.test(read)) return read;
+      const rule = `must have 1 to ${max} characters, without line breaks and control characters`;
+      return refuseTyped(sink, 'value_error', rule, value);
+    },
+    { type: 'string', minLength: 1, maxLength: max },
+  );
 }

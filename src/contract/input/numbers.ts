@@ -28,6 +28,9 @@ export function integer(limits: NumberLimits = {}): z.ZodType<number> {
   }, shown);
 }
 
+/** The id of a row, or the number of a version: any integer; one that is none, 0 or beyond 32 bits included, is not found. */
+export const rowId = integer();
+
 function readInteger(value: JsonValue, sink: IssueSink): number | undefined {
   if (typeof value === 'boolean') return value ? 1 : 0;
   if (isNumber(value)) {

@@ -1,9 +1,13 @@
 import type { z } from 'zod';
 import { callerError, type ErrorItem, ServiceError } from '../errors/service-error.js';
 import type { Warning } from '../warnings/warning.js';
-import { boolean, nullable } from './fields.js';
 import { errorItems } from './items.js';
 import { PARSE_OPTIONS } from './messages.js';
+
+/** What requests are read as, by RPC, with the schemas of these. */
+export type InputsOf<Schemas extends { readonly [rpc: string]: z.ZodType }> = {
+  [Rpc in keyof Schemas]: z.output<Schemas[Rpc]>;
+};
 
 /** Reads an input: returns its value when it is valid, else its problems (at most MAX_ERROR_ITEMS items). */
 export function inputItems<T>(schema: z.ZodType<T>, value: unknown): { value?: T; items: ErrorItem[] } {
@@ -57,11 +61,6 @@ export function unreadHint(unread: Iterable<Pick<Warning, 'field' | 'message'>>)
     if (named.length === MAX_HINTED_MEMBERS) break;
   }
   return named.length === 0 ? undefined : `${SHAPE_HINT} Members that are not read: ${named.join(', ')}`;
-}
-
-/** Whether a request sets strict mode; absent and null mean no. */
-export function strictFlag(): z.ZodType<boolean> {
-  return nullable(boolean()).transform((asked) => asked ?? false);
 }
 
 type Given<T> = { [K in keyof T]: Exclude<T[K], undefined> };

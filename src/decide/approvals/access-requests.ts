@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { AccessRequestService as AccessRequestServiceDesc } from '../../../gen/proto/enforcement/v1/access_request_service_pb.js';
 import { type CallContext, type HandlersOf, handler } from '../../contract/call/handler.js';
+import { isoOf } from '../../contract/call/printed.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
 import { freeObject, nullable, text, withExample } from '../../contract/input/fields.js';
 import { agentName } from '../../contract/input/names.js';
@@ -102,7 +103,7 @@ function taskOf(row: ApprovalRow) {
     // An approval that was used up was approved.
     status: state === 'used' ? 'approved' : state,
     status_endpoint: `/access/v1/agents/${encodeURIComponent(agentName)}/requests/${id}`,
-    expires_at: new Date(expiresAtMs).toISOString(),
+    expires_at: isoOf(expiresAtMs),
     progress:
       state !== 'pending'
         ? null
@@ -119,8 +120,8 @@ function resultOf({ id, decidedAtMs, expiresAtMs }: ApprovalRow) {
     mode: 'reevaluate',
     approval: {
       id: String(id),
-      approved_at: decidedAtMs === null ? null : new Date(decidedAtMs).toISOString(),
-      approved_until: new Date(expiresAtMs).toISOString(),
+      approved_at: isoOf(decidedAtMs),
+      approved_until: isoOf(expiresAtMs),
     },
   };
 }

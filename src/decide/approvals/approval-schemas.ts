@@ -14,9 +14,10 @@ import {
   withExample,
 } from '../../contract/input/fields.js';
 import { agentName } from '../../contract/input/names.js';
-import { integer } from '../../contract/input/numbers.js';
+import { rowId } from '../../contract/input/numbers.js';
+import { idPage } from '../../contract/input/paging.js';
+import type { InputsOf } from '../../contract/input/parse-input.js';
 import { millisecondsOf } from '../../contract/input/times.js';
-import { within32Bits } from '../../storage/database/row-id.js';
 import { isStorable } from '../../storage/database/text.js';
 import { APPROVAL_STATES } from '../decisions/approval-gate.js';
 import { jsonProblem } from '../decisions/evaluate-request.js';
@@ -27,10 +28,6 @@ const MAX_TEXT_LENGTH = 255;
 const MAX_IDS = 1_000;
 const MAX_WAIT_MS = 60_000;
 const DEFAULT_WAIT_MS = 30_000;
-const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
-
-/** Any integer: a number that is no id is not found. */
-const id = integer();
 
 /** A text of people that is stored, without blanks around it. */
 const words = (max: number) =>
@@ -78,7 +75,7 @@ const jsonText = () =>
 /** The input of DecideApproval; null is an input too, so it is held by an object. */
 const decided = z
   .object({
-    approval_id: id,
+    approval_id: rowId,
     decision: oneOf(['approve', 'deny']),
     comment: nullable(words(MAX_COMMENT_LENGTH)),
     step_sha256: nullable(text({ pattern: /^[0-9a-f]{64}$/ })),
@@ -92,34 +89,31 @@ const decided = z
 /** Input schemas of ApprovalService, by RPC. Members are in the order of the messages. */
 export const approvalSchemas = {
   listApprovals: z.object({
-    cursor: nullable(integer().transform(within32Bits)),
-    limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+    ...idPage,
     state: nullable(oneOf(APPROVAL_STATES)),
     agent_name: nullable(agentName()),
     session_id: nullable(text({ min: 1, max: MAX_TEXT_LENGTH })),
-    control_id: nullable(id),
+    control_id: nullable(rowId),
     decided_by: nullable(text({ min: 1, max: MAX_TEXT_LENGTH })),
     mine: nullable(boolean()),
   }),
-  getApproval: z.object({ approval_id: id }),
+  getApproval: z.object({ approval_id: rowId }),
   decideApproval: withExample(decided, { decision: 'approve', comment: 'agreed with the customer' }),
   cancelApproval: withExample(
-    z.object({ approval_id: id, agent_name: agentName(), reason: nullable(words(MAX_REASON_LENGTH)) }),
+    z.object({ approval_id: rowId, agent_name: agentName(), reason: nullable(words(MAX_REASON_LENGTH)) }),
     { agent_name: 'billing-bot-01', reason: 'the customer has left' },
   ),
   awaitApproval: z.object({
-    approval_id: id,
+    approval_id: rowId,
     agent_name: agentName(),
     wait: withDefault(wait(), DEFAULT_WAIT_MS),
   }),
   watchApprovals: z.object({
     agent_name: nullable(agentName()),
-    approval_ids: nullable(list(integer(), { max: MAX_IDS })),
+    approval_ids: nullable(list(rowId, { max: MAX_IDS })),
     mine: nullable(boolean()),
   }),
 };
 
 /** Outputs of these schemas, by RPC. */
-export type ApprovalInputs = {
-  [Rpc in keyof typeof approvalSchemas]: z.output<(typeof approvalSchemas)[Rpc]>;
-};
+export type ApprovalInputs = InputsOf<typeof approvalSchemas>;

@@ -1,5 +1,6 @@
 import { type JsonValue, parseStoredJson } from '../../../packages/exact-json/src/index.js';
 import type { CallContext } from '../../contract/call/handler.js';
+import { paginationOf } from '../../contract/call/page.js';
 import type { Sealing } from '../../contract/secrets/sealing.js';
 import type { Warning } from '../../contract/warnings/warning.js';
 import type { Step } from '../../kernel/core/types.js';
@@ -69,8 +70,8 @@ export function createApprovalService(options: ApprovalServiceOptions) {
     async list(context: CallContext, input: ApprovalInputs['listApprovals']) {
       const nowMs = now();
       const { principal } = context;
-      const { rows, total, hasMore } = await storeOf(context).list({
-        cursor: input.cursor ?? null,
+      const page = await storeOf(context).list({
+        cursor: input.cursor,
         limit: input.limit,
         state: input.state ?? null,
         agentName: input.agent_name ?? null,
@@ -80,11 +81,9 @@ export function createApprovalService(options: ApprovalServiceOptions) {
         approver: input.mine === true ? (personOf(principal) ?? { name: null, role: null }) : null,
         nowMs,
       });
-      const last = rows.at(-1);
-      const next = hasMore && last !== undefined ? String(last.id) : null;
       return {
-        approvals: rows.map((row) => printedApproval(row, nowMs)),
-        pagination: { limit: input.limit, total, next_cursor: next, has_more: hasMore },
+        approvals: page.rows.map((row) => printedApproval(row, nowMs)),
+        pagination: paginationOf(page, input.limit),
       };
     },
 

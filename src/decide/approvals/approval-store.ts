@@ -2,7 +2,13 @@ import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { ApprovalReuse } from '../../kernel/core/lift.js';
 import type { DbClient } from '../../storage/database/database.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
-import { findPage, loadInOrder, type Page } from '../../storage/database/page.js';
+import {
+  findPage,
+  loadInOrder,
+  newestFirst,
+  type Page,
+  type PageAsked,
+} from '../../storage/database/page.js';
 import { isRowId } from '../../storage/database/row-id.js';
 import type { Scoped } from '../../storage/database/scoped.js';
 import { isStorable } from '../../storage/database/text.js';
@@ -102,9 +108,7 @@ export interface Candidate
 }
 
 /** Selection of approvals to list. Null members select all. */
-export interface ApprovalFilters {
-  readonly cursor: number | null;
-  readonly limit: number;
+export interface ApprovalFilters extends PageAsked<number> {
   readonly state: ApprovalState | null;
   readonly agentName: string | null;
   readonly sessionId: string | null;
@@ -186,14 +190,10 @@ export function createApprovalStore({ client, namespace }: Scoped) {
     /** One page, newest first. */
     list: (filters: ApprovalFilters): Promise<Page<ApprovalRow>> =>
       withServiceErrors(() => {
-        const { cursor, limit } = filters;
         const query = {
           from: Prisma.sql`"approvals" a`,
-          id: Prisma.sql`a."id"`,
           filters: [Prisma.sql`a."namespace" = ${namespace.name}`, ...conditionsOf(filters)],
-          after: cursor === null ? null : Prisma.sql`a."id" < ${cursor}`,
-          orderBy: Prisma.sql`a."id" DESC`,
-          limit,
+          ...newestFirst(Prisma.sql`a."id"`, filters),
         };
         return findPage(client, query, async (ids) => {
           const where = { id: { in: ids }, namespace: namespace.name };

@@ -1,3 +1,4 @@
+import { isoOf } from '../../contract/call/printed.js';
 import { type ApprovalRow, allowed, rowAt } from './approval-row.js';
 import { approvedBy } from './votes.js';
 
@@ -43,8 +44,4 @@ export function printedApproval(stored: ApprovalRow, nowMs: number) {
     allows: allowed(row.reuse),
     narrowed: row.narrowedBinding !== null,
   };
-}
-
-function isoOf(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

@@ -1,4 +1,5 @@
 import type { Principal } from '../../contract/call/handler.js';
+import { callerName } from '../../contract/call/printed.js';
 
 /** A person as rules of controls know it. */
 export interface Person {
@@ -30,8 +31,8 @@ export function personOf({ name, role, keyFingerprint }: Principal): Person | nu
   return person === null ? null : { person, name, role, keyFingerprint };
 }
 
-export function requesterOf({ name, keyFingerprint, level }: Principal): Requester {
-  return { askedBy: name ?? keyFingerprint ?? level, askedByKey: keyFingerprint };
+export function requesterOf(principal: Principal): Requester {
+  return { askedBy: callerName(principal), askedByKey: principal.keyFingerprint };
 }
 
 /** The entries of lists of approvers that a person matches. */

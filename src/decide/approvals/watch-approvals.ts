@@ -37,12 +37,12 @@ export function createWatchApprovals(options: WatchApprovalsOptions) {
       }
       return;
     }
-    for (let cursor: number | undefined; ; ) {
+    for (let cursor: number | null = null; ; ) {
       const page = { state: 'pending', limit: PAGE, agent_name, mine, cursor } as const;
       const { approvals, pagination } = await service.list(context, page as ApprovalInputs['listApprovals']);
       yield* approvals;
       if (!pagination.has_more) return;
-      cursor = approvals.at(-1)?.id;
+      cursor = approvals.at(-1)?.id ?? null;
     }
   }
 

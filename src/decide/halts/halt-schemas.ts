@@ -6,14 +6,14 @@ import {
   refuse,
   refuseTyped,
   report,
-  withDefault,
   withExample,
 } from '../../contract/input/fields.js';
-import { agentName } from '../../contract/input/names.js';
-import { integer } from '../../contract/input/numbers.js';
+import { agentName, FREE_LINE, line } from '../../contract/input/names.js';
+import { rowId } from '../../contract/input/numbers.js';
+import { idPage } from '../../contract/input/paging.js';
+import type { InputsOf } from '../../contract/input/parse-input.js';
 import { futureTime } from '../../contract/input/times.js';
 import { idempotencyKey } from '../../storage/database/idempotency.js';
-import { within32Bits } from '../../storage/database/row-id.js';
 import { isStorable } from '../../storage/database/text.js';
 import { HALT_SCOPES, type HaltScope } from './halt.js';
 
@@ -23,25 +23,8 @@ const MAX_REASON_LENGTH = 500;
 /** As of session ids and names of steps in evaluations. */
 const MAX_TEXT_LENGTH = 255;
 const MAX_DAYS = 365;
-const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
-/** No control characters and line breaks: reasons appear in logs. */
-const REASON = /^[^\p{Cc}\p{Zl}\p{Zp}]+$/u;
 
-/** Any integer: a number that is no id is not found. */
-const id = integer();
-
-const reason = () =>
-  field<string>(
-    (value, sink) => {
-      if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
-      const read = value.trim();
-      if (read === '') return refuse(sink, 'string_too_short', 'must have at least 1 character', value);
-      if (read.length <= MAX_REASON_LENGTH && REASON.test(read) && isStorable(read)) return read;
-      const rule = `must have 1 to ${MAX_REASON_LENGTH} characters, without line breaks and control characters`;
-      return refuseTyped(sink, 'value_error', rule, value);
-    },
-    { type: 'string', minLength: 1, maxLength: MAX_REASON_LENGTH },
-  );
+const reason = line(MAX_REASON_LENGTH, FREE_LINE);
 
 /** A text that steps are compared with as it is. */
 const exactText = () =>
@@ -76,7 +59,7 @@ export function createHaltSchemas(now: () => number) {
       agent_name: nullable(agentName()),
       session_id: nullable(exactText()),
       step_name: nullable(exactText()),
-      reason: reason(),
+      reason,
       expires_at: nullable(futureTime(now, MAX_DAYS)),
       idempotency_key: nullable(idempotencyKey()),
     })
@@ -98,19 +81,13 @@ export function createHaltSchemas(now: () => number) {
       step_name: 'delete_account',
       reason: 'deletes accounts of other customers',
     }),
-    listHalts: z.object({
-      cursor: nullable(integer().transform(within32Bits)),
-      limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
-      state: nullable(oneOf(HALT_STATES)),
-    }),
-    getHalt: z.object({ halt_id: id }),
-    liftHalt: withExample(z.object({ halt_id: id, reason: nullable(reason()) }), {
+    listHalts: z.object({ ...idPage, state: nullable(oneOf(HALT_STATES)) }),
+    getHalt: z.object({ halt_id: rowId }),
+    liftHalt: withExample(z.object({ halt_id: rowId, reason: nullable(reason) }), {
       reason: 'the prompt is mended',
     }),
   };
 }
 
 /** Outputs of these schemas, by RPC. */
-export type HaltInputs = {
-  [Rpc in keyof ReturnType<typeof createHaltSchemas>]: z.output<ReturnType<typeof createHaltSchemas>[Rpc]>;
-};
+export type HaltInputs = InputsOf<ReturnType<typeof createHaltSchemas>>;

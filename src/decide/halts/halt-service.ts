@@ -1,5 +1,7 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { CallContext, Principal } from '../../contract/call/handler.js';
+import { paginationOf } from '../../contract/call/page.js';
+import { callerName, isoOf } from '../../contract/call/printed.js';
 import { scopeMask } from '../../contract/call/scopes.js';
 import type { AuditFact } from '../../storage/database/audit-log.js';
 import type { Database } from '../../storage/database/database.js';
@@ -71,7 +73,7 @@ export function createHaltService(options: HaltServiceOptions) {
               reason: input.reason,
               expiresAtMs: input.expires_at ?? null,
               createdAtMs: nowMs,
-              createdBy: nameOf(context.principal),
+              createdBy: callerName(context.principal),
             });
             return { id };
           },
@@ -87,17 +89,11 @@ export function createHaltService(options: HaltServiceOptions) {
     /** One page, newest first. */
     async list(context: CallContext, { cursor, limit, state }: HaltInputs['listHalts']) {
       const nowMs = now();
-      const { rows, total, hasMore } = await createHaltStore(scopeOf(context, database.client)).list({
-        cursor: cursor ?? null,
-        limit,
-        state: state ?? null,
-        nowMs,
-      });
-      const last = rows.at(-1);
-      const next = hasMore && last !== undefined ? String(last.id) : null;
+      const filters = { cursor, limit, state: state ?? null, nowMs };
+      const page = await createHaltStore(scopeOf(context, database.client)).list(filters);
       return {
-        halts: rows.map((row) => printedHalt(row, nowMs)),
-        pagination: { limit, total, next_cursor: next, has_more: hasMore },
+        halts: page.rows.map((row) => printedHalt(row, nowMs)),
+        pagination: paginationOf(page, limit),
       };
     },
 
@@ -118,7 +114,7 @@ export function createHaltService(options: HaltServiceOptions) {
         const before = await existing(store, haltId);
         if (before.scope === 'installation') demandEveryNamespace(context.principal);
         if (stateOf(before, nowMs) !== 'active') return { value: before, change: null };
-        const lifted = await store.lift(haltId, nowMs, nameOf(context.principal), reason ?? null);
+        const lifted = await store.lift(haltId, nowMs, callerName(context.principal), reason ?? null);
         const after = reason === undefined ? {} : { lift_reason: reason };
         const audit = haltFact('halt.lift', lifted, factsOf(before), after);
         return { value: lifted, change: { access: true }, audit };
@@ -130,10 +126,6 @@ export function createHaltService(options: HaltServiceOptions) {
 
 function demandEveryNamespace({ scopes }: Principal): void {
   if ((scopes & EVERY_NAMESPACE) === 0n) throw beyondNamespace();
-}
-
-function nameOf({ name, keyFingerprint, level }: Principal): string {
-  return name ?? keyFingerprint ?? level;
 }
 
 function haltFact(
@@ -173,8 +165,4 @@ function printedHalt(row: HaltRow, nowMs: number) {
     lifted_by: row.liftedBy,
     lift_reason: row.liftReason,
   };
-}
-
-function isoOf(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

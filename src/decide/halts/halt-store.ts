@@ -2,7 +2,7 @@ import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkRow } from '../../storage/database/bulk.js';
 import type { Database } from '../../storage/database/database.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
-import { findPage, type Page } from '../../storage/database/page.js';
+import { findPage, newestFirst, type Page, type PageAsked } from '../../storage/database/page.js';
 import { isRowId } from '../../storage/database/row-id.js';
 import type { Scoped } from '../../storage/database/scoped.js';
 import { assertStorable } from '../../storage/database/text.js';
@@ -23,10 +23,7 @@ export interface HaltRow extends ActiveHalt {
 export type NewHalt = Omit<HaltRow, 'id' | 'namespace' | 'liftedAtMs' | 'liftedBy' | 'liftReason'>;
 
 /** Selection of halts to list. */
-export interface HaltFilters {
-  /** Only smaller ids; null for the first page. */
-  readonly cursor: number | null;
-  readonly limit: number;
+export interface HaltFilters extends PageAsked<number> {
   /** Null for all. */
   readonly state: HaltState | null;
   readonly nowMs: number;
@@ -49,14 +46,11 @@ export function createHaltStore({ client, namespace }: Scoped) {
       withServiceErrors(() => {
         const query = {
           from: Prisma.sql`"halts" h`,
-          id: Prisma.sql`h."id"`,
           filters: [
             Prisma.sql`h."namespace" IN (${namespace.name}, ${INSTALLATION})`,
             ...(state === null ? [] : [isInState(state, nowMs)]),
           ],
-          after: cursor === null ? null : Prisma.sql`h."id" < ${cursor}`,
-          orderBy: Prisma.sql`h."id" DESC`,
-          limit,
+          ...newestFirst(Prisma.sql`h."id"`, { cursor, limit }),
         };
         return findPage(client, query, async (ids) => {
           const rows = await client.halt.findMany({ where: { id: { in: ids }, namespace: seen } });

@@ -1,5 +1,6 @@
 import { stringifyJson } from '../../../packages/exact-json/src/index.js';
 import type { CallContext, HandlerCall } from '../../contract/call/handler.js';
+import { pageOf, paginationOf } from '../../contract/call/page.js';
 import { listed, refuseMistakes } from '../../contract/warnings/warning.js';
 import { agentCorrupted } from '../../decide/agent-state/agent-errors.js';
 import {
@@ -45,16 +46,10 @@ export function createAgentEvaluators(options: AgentEvaluatorsOptions) {
       const evaluators = [...evaluatorsOf(row).values()];
       // -1 for an unknown cursor: the page then begins at the first evaluator.
       const start = evaluators.findIndex(({ name }) => name === cursor) + 1;
-      const shown = evaluators.slice(start, start + limit);
-      const hasMore = start + limit < evaluators.length;
+      const page = pageOf(evaluators.slice(start), limit, evaluators.length);
       return {
-        evaluators: shown.map(printed),
-        pagination: {
-          limit,
-          total: evaluators.length,
-          next_cursor: hasMore ? (shown.at(-1)?.name ?? null) : null,
-          has_more: hasMore,
-        },
+        evaluators: page.rows.map(printed),
+        pagination: paginationOf(page, limit, ({ name }) => name),
       };
     },
 

@@ -1,6 +1,6 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { effectivePairs, hasEnabledControl } from '../../decide/agent-state/effective-controls.js';
-import type { PageQuery } from '../../storage/database/page.js';
+import type { PageAsked, PageQuery } from '../../storage/database/page.js';
 import { isRowId } from '../../storage/database/row-id.js';
 import { inNamespace, plainName, type Scoped } from '../../storage/database/scoped.js';
 import { FALSE, isStorable, nameContains } from '../../storage/database/text.js';
@@ -11,11 +11,8 @@ import type { WantedLabel } from './agent-labels.js';
 export const AGENT_ORDERS = ['name', 'last_evaluated', 'last_denied'] as const;
 export type AgentOrder = (typeof AGENT_ORDERS)[number] | 'newest';
 
-/** Filters of an agent list. */
-export interface AgentFilters {
-  /** Name of the last agent already listed; an unknown name means the first page. */
-  readonly cursor: string | null;
-  readonly limit: number;
+/** Filters of an agent list. A cursor that is no name of an agent means the first page. */
+export interface AgentFilters extends PageAsked<string> {
   /** Part of the name, ignoring case. */
   readonly nameContains: string | null;
   /** Whether they have an enabled control; null for all. */

@@ -3,6 +3,7 @@ import { type JsonValue, parseStoredJson } from '../../../packages/exact-json/sr
 import type { ErrorItem } from '../../contract/errors/service-error.js';
 import {
   boolean,
+  flag,
   freeObject,
   list,
   nullable,
@@ -14,9 +15,9 @@ import {
 } from '../../contract/input/fields.js';
 import { ifVersion } from '../../contract/input/if-version.js';
 import { described } from '../../contract/input/messages.js';
-import { agentName } from '../../contract/input/names.js';
-import { integer } from '../../contract/input/numbers.js';
-import { inputItems, strictFlag } from '../../contract/input/parse-input.js';
+import { agentName, unreadAgentName } from '../../contract/input/names.js';
+import { integer, rowId } from '../../contract/input/numbers.js';
+import { type InputsOf, inputItems } from '../../contract/input/parse-input.js';
 import { checkTarget, targetMembers } from '../../contract/input/target.js';
 import { STEP_SCHEMA_WORDS } from '../../decide/agent-state/step-schema-setting.js';
 import { AGENT_ORDERS } from './agent-page.js';
@@ -79,9 +80,6 @@ const registration = {
 
 const storedRegistration: z.ZodType<AgentRegistration> = z.object(registration);
 
-/** A name in a path: any text here; the service normalises it, because it is validated after the body. */
-const agentNameText = text();
-const controlId = integer();
 const pageSize = withDefault(integer(), PAGE_SIZE.default).transform((limit) =>
   Math.min(Math.max(limit, PAGE_SIZE.min), PAGE_SIZE.max),
 );
@@ -99,8 +97,8 @@ export const agentSchemas = {
     name: nullable(text()),
     has_active_controls: nullable(boolean()),
     labels: labelFilter(),
-    control_id: nullable(integer()),
-    policy_id: nullable(integer()),
+    control_id: nullable(rowId),
+    policy_id: nullable(rowId),
     order_by: nullable(oneOf(AGENT_ORDERS, 'enum')),
     reverse: nullable(boolean()),
   }),
@@ -112,7 +110,7 @@ export const agentSchemas = {
         force_replace: withDefault(boolean(), false),
         conflict_mode: withDefault(oneOf(['strict', 'overwrite'], 'enum'), 'strict'),
         ...targetMembers,
-        omit_controls: strictFlag(),
+        omit_controls: flag(),
         if_version: ifVersion(),
       })
       .superRefine(checkTarget),
@@ -124,26 +122,26 @@ export const agentSchemas = {
       ],
     },
   ),
-  getAgent: z.object({ agent_name: agentNameText }),
+  getAgent: z.object({ agent_name: unreadAgentName }),
   updateAgent: withExample(
     z.object({
-      agent_name: agentNameText,
+      agent_name: unreadAgentName,
       remove_steps: withDefault(
         list(z.object({ type: text({ min: 1 }), name: text() }, described('an object with type and name'))),
         [],
       ),
       remove_evaluators: withDefault(list(text()), []),
-      strict: strictFlag(),
+      strict: flag(),
       if_version: ifVersion(),
       step_schemas: nullable(oneOf(STEP_SCHEMA_WORDS, 'enum')),
     }),
     { remove_steps: [{ type: 'tool', name: 'send_email' }] },
   ),
-  deleteAgent: z.object({ agent_name: agentNameText, if_version: ifVersion() }),
-  listAgentEvaluators: z.object({ agent_name: agentNameText, cursor: nullable(text()), limit: pageSize }),
-  getAgentEvaluator: z.object({ agent_name: agentNameText, evaluator_name: text() }),
+  deleteAgent: z.object({ agent_name: unreadAgentName, if_version: ifVersion() }),
+  listAgentEvaluators: z.object({ agent_name: unreadAgentName, cursor: nullable(text()), limit: pageSize }),
+  getAgentEvaluator: z.object({ agent_name: unreadAgentName, evaluator_name: text() }),
   listAgentControls: z.object({
-    agent_name: agentNameText,
+    agent_name: unreadAgentName,
     rendered_state: stateFilter('rendered', 'unrendered'),
     enabled_state: stateFilter('enabled', 'disabled'),
     ...targetMembers,
@@ -153,18 +151,18 @@ export const agentSchemas = {
   }),
   watchControls: z
     .object({
-      agent_name: agentNameText,
+      agent_name: unreadAgentName,
       from_revision: nullable(integer({ min: 0, max: Number.MAX_SAFE_INTEGER })),
       max_message_bytes: nullable(integer({ min: 65_536, max: 2 ** 31 - 1 })),
       ...targetMembers,
     })
     .superRefine(checkTarget),
-  addAgentControl: z.object({ agent_name: agentNameText, control_id: controlId, if_version: ifVersion() }),
-  removeAgentControl: z.object({ agent_name: agentNameText, control_id: controlId }),
+  addAgentControl: z.object({ agent_name: unreadAgentName, control_id: rowId, if_version: ifVersion() }),
+  removeAgentControl: z.object({ agent_name: unreadAgentName, control_id: rowId }),
 };
 
 /** Outputs of the schemas of AgentService, by RPC. */
-export type AgentInputs = { [Rpc in keyof typeof agentSchemas]: z.output<(typeof agentSchemas)[Rpc]> };
+export type AgentInputs = InputsOf<typeof agentSchemas>;
 
 /** Parses the stored text of a registration; undefined when it is damaged. */
 export function readStoredRegistration(stored: string): AgentRegistration | undefined {

@@ -2,6 +2,8 @@ import { stringifyJson } from '../../../packages/exact-json/src/index.js';
 import { demandScope } from '../../contract/call/demand-scope.js';
 import type { CallContext, HandlerCall } from '../../contract/call/handler.js';
 import type { TargetName } from '../../contract/call/namespace.js';
+import { paginationOf } from '../../contract/call/page.js';
+import { isoOfSeconds } from '../../contract/call/printed.js';
 import { demandVersion, type IfVersion } from '../../contract/input/if-version.js';
 import { readAgentName } from '../../contract/input/names.js';
 import { demandWholeTarget, targetNamed } from '../../contract/input/target.js';
@@ -19,7 +21,6 @@ import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
 import type { StepSchemaMode } from '../../kernel/core/step-schemas.js';
 import type { Change } from '../../storage/database/change-log.js';
 import type { Database } from '../../storage/database/database.js';
-import { isoOfSeconds } from '../../storage/database/iso-time.js';
 import type { Mutator } from '../../storage/database/mutator.js';
 import { type Scoped, scopeOf } from '../../storage/database/scoped.js';
 import { appliedLinkWarnings } from '../controls/applied-warnings.js';
@@ -103,12 +104,7 @@ export function createAgentService(options: AgentServiceOptions) {
           last_used_at: naiveIsoOrNull(uses.get(row.name)),
           ...printedActivity(activity.get(row.name)),
         })),
-        pagination: {
-          limit: input.limit,
-          total: page.total,
-          next_cursor: page.hasMore ? (page.rows.at(-1)?.name ?? null) : null,
-          has_more: page.hasMore,
-        },
+        pagination: paginationOf(page, input.limit, ({ name }) => name),
       };
     },
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { field, list, nullable, refuse, report } from '../../contract/input/fields.js';
+import { field, list, listOrNone, nullable, orElse, refuse, report } from '../../contract/input/fields.js';
 import { type DemandedLabel, readLabel, type WantedLabel } from './agent-labels.js';
 
 /** Labels of a filter, or of a policy. */
@@ -15,8 +15,7 @@ const label = field<WantedLabel>(
 );
 
 /** Labels by which agents are filtered: NAME=VALUE each, or NAME for any value. */
-export const labelFilter = (): z.ZodType<readonly WantedLabel[]> =>
-  nullable(list(label, { max: MAX_LABELS })).transform((labels) => labels ?? []);
+export const labelFilter = (): z.ZodType<readonly WantedLabel[]> => listOrNone(label, { max: MAX_LABELS });
 
 const demandedLabels = list(label, { max: MAX_LABELS }).transform((labels, sink) => {
   const names = new Set<string>();
@@ -30,8 +29,4 @@ const demandedLabels = list(label, { max: MAX_LABELS }).transform((labels, sink)
 
 /** Labels that agents must have: NAME=VALUE each, every name once. */
 export const agentLabels = (): z.ZodType<{ readonly labels: readonly DemandedLabel[] } | undefined> =>
-  nullable(
-    z.object({
-      labels: nullable(demandedLabels).transform((labels) => labels ?? []),
-    }),
-  );
+  nullable(z.object({ labels: orElse(demandedLabels, []) }));

@@ -1,18 +1,15 @@
 import { z } from 'zod';
-import { boolean, nullable, text, withDefault, withExample } from '../../contract/input/fields.js';
-import { integer } from '../../contract/input/numbers.js';
-import { MAX_TARGET_LENGTH } from '../../contract/input/target.js';
+import { boolean, nullable, withDefault, withExample } from '../../contract/input/fields.js';
+import { integer, rowId } from '../../contract/input/numbers.js';
+import { textPage } from '../../contract/input/paging.js';
+import type { InputsOf } from '../../contract/input/parse-input.js';
+import { targetMembers } from '../../contract/input/target.js';
 import { targetPart } from '../controls/target-part.js';
 
-/** Bindings per page. */
-const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
 /** A number beyond 32 bits is no id, and not found. */
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 
-const targetFilter = () => nullable(text({ min: 1, max: MAX_TARGET_LENGTH }));
 const controlId = () => integer({ min: 1, max: MAX_ID });
-/** Any integer: a number that is no id is not found. */
-const bindingId = integer();
 
 const byKey = { target_type: targetPart(), target_id: targetPart(), control_id: controlId() };
 const newBinding = z.object({ ...byKey, enabled: withDefault(boolean(), true) });
@@ -22,10 +19,8 @@ const EXAMPLE = { target_type: 'project', target_id: 'billing', control_id: 1 };
 export const bindingSchemas = {
   createControlBinding: withExample(newBinding, EXAMPLE),
   listControlBindings: z.object({
-    cursor: nullable(text()),
-    limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
-    target_type: targetFilter(),
-    target_id: targetFilter(),
+    ...textPage,
+    ...targetMembers,
     control_id: nullable(controlId()),
   }),
   upsertControlBinding: withExample(z.object(newBinding.shape), { ...EXAMPLE, enabled: true }),
@@ -34,12 +29,12 @@ export const bindingSchemas = {
     enabled: false,
   }),
   deleteControlBindingByKey: withExample(z.object(byKey), EXAMPLE),
-  getControlBinding: z.object({ binding_id: bindingId }),
-  updateControlBinding: withExample(z.object({ binding_id: bindingId, enabled: boolean() }), {
+  getControlBinding: z.object({ binding_id: rowId }),
+  updateControlBinding: withExample(z.object({ binding_id: rowId, enabled: boolean() }), {
     enabled: false,
   }),
-  deleteControlBinding: z.object({ binding_id: bindingId }),
+  deleteControlBinding: z.object({ binding_id: rowId }),
 };
 
 /** Outputs of these schemas, by RPC. */
-export type BindingInputs = { [Rpc in keyof typeof bindingSchemas]: z.output<(typeof bindingSchemas)[Rpc]> };
+export type BindingInputs = InputsOf<typeof bindingSchemas>;

@@ -1,5 +1,6 @@
 import type { CallContext } from '../../contract/call/handler.js';
 import type { Namespace, TargetName } from '../../contract/call/namespace.js';
+import { paginationOf } from '../../contract/call/page.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
 import type { Database } from '../../storage/database/database.js';
 import type { MutationOutcome, Mutator } from '../../storage/database/mutator.js';
@@ -72,15 +73,9 @@ export function createBindingService({ database, mutate, registry, now }: Bindin
         targetId: input.target_id ?? null,
         controlId: input.control_id ?? null,
       });
-      const last = page.rows.at(-1);
       return {
         bindings: page.rows.map((row) => printed(row, scope.namespace)),
-        pagination: {
-          limit: input.limit,
-          total: page.total,
-          next_cursor: page.hasMore && last !== undefined ? String(last.id) : null,
-          has_more: page.hasMore,
-        },
+        pagination: paginationOf(page, input.limit),
       };
     },
 
@@ -143,8 +138,8 @@ function changeOf(scope: Scoped, row: BindingRow) {
   return row.enabled ? { targets: [targetKeyOf(scope, row)] } : {};
 }
 
-function readCursor(cursor: string | undefined): number | null {
-  if (cursor === undefined || cursor === '') return null;
+function readCursor(cursor: string | null): number | null {
+  if (cursor === null || cursor === '') return null;
   const id = /^\d{1,10}$/.test(cursor) ? Number(cursor) : Number.NaN;
   if (!isRowId(id)) throw badCursor(cursor);
   return id;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { boolean, list, nullable, oneOf, text, withExample } from '../../contract/input/fields.js';
+import { flag, listOrNone, nullable, oneOf, text, withExample } from '../../contract/input/fields.js';
 import { integer } from '../../contract/input/numbers.js';
-import { strictFlag } from '../../contract/input/parse-input.js';
+import { exampleData } from '../controls/control-data.js';
 import { KINDS } from './configuration-object.js';
 import { unreadDocument } from './document-schema.js';
 
@@ -12,23 +12,11 @@ const MAX_OWNER_LENGTH = 128;
 const OWNER = /^[A-Za-z0-9._:/-]+$/;
 
 const owner = () => text({ min: 1, max: MAX_OWNER_LENGTH, pattern: OWNER });
-const flag = nullable(boolean()).transform((given) => given ?? false);
 
 const EXAMPLE = {
   owner: 'payments/main',
   documents: [
-    {
-      kind: 'Control',
-      name: 'no-ibans',
-      data: {
-        execution: 'server',
-        condition: {
-          selector: { path: 'input.text' },
-          evaluator: { name: 'regex', config: { pattern: '\\b[A-Z]{2}\\d{2}[A-Z0-9]{11,30}\\b' } },
-        },
-        action: { decision: 'deny' },
-      },
-    },
+    { kind: 'Control', name: 'no-ibans', data: exampleData('\\b[A-Z]{2}\\d{2}[A-Z0-9]{11,30}\\b') },
     { kind: 'Policy', name: 'bank-accounts', controls: ['no-ibans'] },
   ],
 };
@@ -36,32 +24,29 @@ const EXAMPLE = {
 /** Input schemas of ConfigurationService, by RPC. Members are in the order of the messages. */
 export function createConfigurationSchemas() {
   // Read later, in turns of the event loop.
-  const documents = () =>
-    nullable(list(unreadDocument(), { max: MAX_DOCUMENTS })).transform((given) => given ?? []);
+  const documents = () => listOrNone(unreadDocument(), { max: MAX_DOCUMENTS });
   return {
     applyConfiguration: withExample(
       z.object({
         owner: owner(),
         documents: documents(),
-        dry_run: flag,
-        prune: flag,
-        overwrite: nullable(list(text({ min: 1, max: 512 }), { max: MAX_DOCUMENTS })).transform(
-          (given) => given ?? [],
-        ),
+        dry_run: flag(),
+        prune: flag(),
+        overwrite: listOrNone(text({ min: 1, max: 512 }), { max: MAX_DOCUMENTS }),
         revision: nullable(integer({ min: 0 })),
         note: nullable(text({ max: MAX_NOTE_LENGTH })),
-        strict: strictFlag(),
+        strict: flag(),
       }),
       EXAMPLE,
     ),
     exportConfiguration: withExample(
       z.object({
         owner: nullable(owner()),
-        kinds: nullable(list(oneOf(KINDS), { max: KINDS.length })).transform((given) => given ?? []),
+        kinds: listOrNone(oneOf(KINDS), { max: KINDS.length }),
       }),
       { kinds: ['Control', 'Policy'] },
     ),
-    lintConfiguration: withExample(z.object({ documents: documents(), each_alone: flag }), {
+    lintConfiguration: withExample(z.object({ documents: documents(), each_alone: flag() }), {
       documents: EXAMPLE.documents,
     }),
   };

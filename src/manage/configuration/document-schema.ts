@@ -3,8 +3,10 @@ import { isObject, type JsonObject, type JsonValue } from '../../../packages/exa
 import {
   boolean,
   field,
+  flag,
   type IssueSink,
   list,
+  listOrNone,
   nullable,
   orNull,
   readWith,
@@ -45,14 +47,13 @@ export interface ReadDocument {
 /** Most controls of a policy or an agent in a document. */
 const MAX_NAMES = 10_000;
 
-const names = nullable(list(slugName(), { max: MAX_NAMES })).transform((given) => sortedNames(given ?? []));
-const flag = nullable(boolean()).transform((given) => given ?? false);
+const names = listOrNone(slugName(), { max: MAX_NAMES }).transform(sortedNames);
 
 const policy = z
   .object({
     name: slugName(),
     controls: names,
-    every_agent: flag,
+    every_agent: flag(),
     agent_labels: nullable(list(text())),
   })
   .transform(({ name, controls, every_agent: everyAgent, agent_labels: labels }, sink): ReadObject => {

@@ -2,7 +2,7 @@ import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { TargetName } from '../../contract/call/namespace.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
 import { inPortions } from '../../storage/database/in-portions.js';
-import { findPage, type Page } from '../../storage/database/page.js';
+import { findPage, newestFirst, type Page, type PageAsked } from '../../storage/database/page.js';
 import { isRowId } from '../../storage/database/row-id.js';
 import { inNamespace, type Scoped } from '../../storage/database/scoped.js';
 import { FALSE, isStorable } from '../../storage/database/text.js';
@@ -21,10 +21,7 @@ export interface BindingRow {
 }
 
 /** Filters of a list of bindings. Null means no filter. */
-export interface BindingFilters {
-  /** Only smaller ids. */
-  readonly cursor: number | null;
-  readonly limit: number;
+export interface BindingFilters extends PageAsked<number> {
   readonly targetType: string | null;
   readonly targetId: string | null;
   readonly controlId: number | null;
@@ -116,7 +113,6 @@ export function createControlBindingStore(scope: Scoped) {
       withServiceErrors(() => {
         const query = {
           from: Prisma.sql`"control_bindings" b`,
-          id: Prisma.sql`b."id"`,
           filters: [
             inNamespace('b', scope),
             ...textFilter(Prisma.sql`b."target_type"`, targetType),
@@ -125,9 +121,7 @@ export function createControlBindingStore(scope: Scoped) {
               ? []
               : [isRowId(controlId) ? Prisma.sql`b."control_id" = ${controlId}` : FALSE]),
           ],
-          after: cursor === null ? null : Prisma.sql`b."id" < ${cursor}`,
-          orderBy: Prisma.sql`b."id" DESC`,
-          limit,
+          ...newestFirst(Prisma.sql`b."id"`, { cursor, limit }),
         };
         return findPage(client, query, async (ids) => {
           const rows = await client.controlBinding.findMany({ where: { id: { in: ids }, ...of } });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isObject } from '../../../packages/exact-json/src/index.js';
+import { isObject, type JsonObject } from '../../../packages/exact-json/src/index.js';
 import { field, readWith, refuse } from '../../contract/input/fields.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
 import type { TemplateInput } from '../templates/template.js';
@@ -27,6 +27,16 @@ const WRITTEN_MEMBERS = [
   'selector',
   'evaluator',
 ];
+
+/** Data for examples of the OpenAPI document: texts with the pattern are denied, in all steps or in those of `scope`. */
+export function exampleData(pattern: string, scope?: JsonObject): JsonObject {
+  return {
+    execution: 'server',
+    ...(scope === undefined ? {} : { scope }),
+    condition: { selector: { path: 'input.text' }, evaluator: { name: 'regex', config: { pattern } } },
+    action: { decision: 'deny' },
+  };
+}
 
 /** Creates the schema of the data of a control. */
 export function createControlDataSchema(registry: EvaluatorRegistry): z.ZodType<ControlData> {

@@ -1,3 +1,5 @@
+import type { PageAsked } from '../../contract/call/page.js';
+
 /** A value by which controls can be filtered. */
 export interface ControlFacet {
   readonly kind: 'step_type' | 'stage' | 'tag' | 'step_name' | 'decision';
@@ -9,11 +11,8 @@ export interface ControlFacet {
 export const CONTROL_ORDERS = ['name', 'updated', 'last_denied', 'agents'] as const;
 export type ControlOrder = (typeof CONTROL_ORDERS)[number] | 'newest';
 
-/** Filters of a control list. Null means no filter; all filters must match. */
-export interface ControlFilters {
-  /** The id of the last control already listed; any integer. */
-  readonly cursor: number | null;
-  readonly limit: number;
+/** Filters of a control list. Null means no filter; all filters must match. The cursor is any integer. */
+export interface ControlFilters extends PageAsked<number> {
   /** Part of the name, ignoring case. */
   readonly nameContains: string | null;
   readonly enabled: boolean | null;

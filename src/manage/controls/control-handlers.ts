@@ -39,7 +39,7 @@ export function controlHandlers(
       controls.list(
         context,
         {
-          cursor: input.cursor ?? null,
+          cursor: input.cursor,
           limit: input.limit,
           nameContains: input.name || null,
           enabled: input.enabled ?? null,
@@ -76,13 +76,13 @@ export function controlHandlers(
       controls.remove(context, input.control_id, input.force, input.if_version),
     ),
     listControlAgents: handler(schemas.listControlAgents, (input, context) =>
-      users.agents(context, input.control_id, { cursor: input.cursor ?? null, limit: input.limit }),
+      users.agents(context, input.control_id, input),
     ),
     listControlPolicies: handler(schemas.listControlPolicies, (input, context) =>
-      users.policies(context, input.control_id, { cursor: input.cursor ?? null, limit: input.limit }),
+      users.policies(context, input.control_id, input),
     ),
     listControlVersions: handler(schemas.listControlVersions, (input, context) =>
-      versions.list(context, input.control_id, { cursor: input.cursor ?? null, limit: input.limit }),
+      versions.list(context, input.control_id, input),
     ),
     getControlVersion: handler(schemas.getControlVersion, (input, context) =>
       versions.get(context, input.control_id, input.version_num),

@@ -1,5 +1,6 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import { findPage, loadInOrder, type Page, type PageQuery } from '../../storage/database/page.js';
+import { type Page, pageOf } from '../../contract/call/page.js';
+import { findPage, loaded, type PageQuery } from '../../storage/database/page.js';
 import { isRowId } from '../../storage/database/row-id.js';
 import type { Scoped } from '../../storage/database/scoped.js';
 import { allOf, FALSE } from '../../storage/database/text.js';
@@ -88,11 +89,7 @@ async function pageByAgents<Row extends { readonly id: number }>(
   const compare = (a: number, b: number) => (reverse ? of(a) - of(b) : of(b) - of(a)) || b - a;
   const ids = found.map(({ id }) => Number(id)).sort(compare);
   const rest = cursor === null ? ids : ids.filter((id) => compare(cursor, id) < 0);
-  return {
-    rows: await loadInOrder(rest.slice(0, limit), load),
-    total: ids.length,
-    hasMore: rest.length > limit,
-  };
+  return loaded(pageOf(rest, limit, ids.length), load);
 }
 
 /** Beyond the range of ids the comparison would fail, and its result is known anyway. */

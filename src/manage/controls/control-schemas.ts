@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import {
   boolean,
-  list,
+  flag,
+  listOrNone,
   nullable,
   oneOf,
   report,
@@ -12,35 +13,22 @@ import {
 import { ifVersion } from '../../contract/input/if-version.js';
 import { described } from '../../contract/input/messages.js';
 import { slugName } from '../../contract/input/names.js';
-import { integer } from '../../contract/input/numbers.js';
-import { strictFlag } from '../../contract/input/parse-input.js';
+import { integer, rowId } from '../../contract/input/numbers.js';
+import { idPage, textPage } from '../../contract/input/paging.js';
 import { MAX_TARGET_LENGTH } from '../../contract/input/target.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
 import { DECISIONS, EXECUTIONS, STAGES } from '../../kernel/core/types.js';
 import { idempotencyKey } from '../../storage/database/idempotency.js';
-import { createControlDataSchema } from './control-data.js';
+import { createControlDataSchema, exampleData } from './control-data.js';
 import { CONTROL_ORDERS } from './control-filters.js';
 import { scopeSchema, selectorPath } from './definition/definition-members.js';
 import { targetPart } from './target-part.js';
 
-/** Controls, or versions of one, per page. */
-const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
-
 /** Longest step name of a filter: patterns are searched in it. */
 const MAX_STEP_NAME_LENGTH = 1_024;
 
-/** Any integer: a number that is no control id, 0 or beyond 32 bits included, is simply not found. */
-const controlId = integer();
-/** The same for the number of a version. */
-const versionNum = integer();
-
 /** Whether warnings about the written data are rejected. */
-const strict = strictFlag();
-
-/** Clamps a cursor to the 32 bits of ids and version numbers, with which it is compared. */
-function within32Bits(cursor: number): number {
-  return Math.min(Math.max(cursor, -(2 ** 31)), 2 ** 31 - 1);
-}
+const strict = flag();
 
 /**
  * Longest expression that is inspected, in UTF-16 code units. Longer than those that are accepted, so that one which has
@@ -49,15 +37,7 @@ function within32Bits(cursor: number): number {
 const MAX_INSPECTED_LENGTH = 65_536;
 
 /** An example of the OpenAPI document. */
-const EXAMPLE = {
-  execution: 'server',
-  scope: { step_types: ['tool'], stages: ['pre'] },
-  condition: {
-    selector: { path: 'input.text' },
-    evaluator: { name: 'regex', config: { pattern: '\\b\\d{16}\\b' } },
-  },
-  action: { decision: 'deny' },
-};
+const EXAMPLE = exampleData('\\b\\d{16}\\b', { step_types: ['tool'], stages: ['pre'] });
 
 /**
  * Input schemas of ControlService, by RPC. Members are in the order of the messages, and values of paths and
@@ -72,8 +52,7 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
     }),
     listControls: z
       .object({
-        cursor: nullable(integer().transform(within32Bits)),
-        limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+        ...idPage,
         name: nullable(text()),
         enabled: nullable(boolean()),
         template_backed: nullable(boolean()),
@@ -85,9 +64,7 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
         stage_filter: nullable(oneOf(STAGES)),
         execution_filter: nullable(oneOf(EXECUTIONS)),
         has_agents: nullable(boolean()),
-        decisions: nullable(list(oneOf(DECISIONS), { max: DECISIONS.length })).transform(
-          (words) => words ?? [],
-        ),
+        decisions: listOrNone(oneOf(DECISIONS), { max: DECISIONS.length }),
         agent_name: nullable(text()),
         order_by: nullable(oneOf(CONTROL_ORDERS, 'enum')),
         reverse: nullable(boolean()),
@@ -114,13 +91,13 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
       }),
       { expression: "input.amount > 1000 && !input.to.endsWith('@example.com')", cursor: 6 },
     ),
-    validateControl: withExample(z.object({ data, strict, control_id: nullable(controlId) }), {
+    validateControl: withExample(z.object({ data, strict, control_id: nullable(rowId) }), {
       data: EXAMPLE,
     }),
-    getControl: z.object({ control_id: controlId }),
+    getControl: z.object({ control_id: rowId }),
     updateControl: withExample(
       z.object({
-        control_id: controlId,
+        control_id: rowId,
         name: nullable(slugName()),
         enabled: nullable(boolean()),
         strict,
@@ -129,13 +106,13 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
       { enabled: false },
     ),
     deleteControl: z.object({
-      control_id: controlId,
+      control_id: rowId,
       force: withDefault(boolean(), false),
       if_version: ifVersion(),
     }),
     cloneAndBindControl: withExample(
       z.object({
-        control_id: controlId,
+        control_id: rowId,
         name: nullable(slugName()),
         target_binding: z.object(
           { target_type: targetPart(), target_id: targetPart(), enabled: withDefault(boolean(), true) },
@@ -145,29 +122,17 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
       }),
       { target_binding: { target_type: 'project', target_id: 'billing' } },
     ),
-    listControlAgents: z.object({
-      control_id: controlId,
-      cursor: nullable(text()),
-      limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
-    }),
-    listControlPolicies: z.object({
-      control_id: controlId,
-      cursor: nullable(integer().transform(within32Bits)),
-      limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
-    }),
-    listControlVersions: z.object({
-      control_id: controlId,
-      cursor: nullable(integer().transform(within32Bits)),
-      limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
-    }),
-    getControlVersion: z.object({ control_id: controlId, version_num: versionNum }),
+    listControlAgents: z.object({ control_id: rowId, ...textPage }),
+    listControlPolicies: z.object({ control_id: rowId, ...idPage }),
+    listControlVersions: z.object({ control_id: rowId, ...idPage }),
+    getControlVersion: z.object({ control_id: rowId, version_num: rowId }),
     restoreControlVersion: z.object({
-      control_id: controlId,
-      version_num: versionNum,
+      control_id: rowId,
+      version_num: rowId,
       if_version: ifVersion(),
     }),
-    getControlData: z.object({ control_id: controlId }),
-    setControlData: withExample(z.object({ control_id: controlId, data, strict, if_version: ifVersion() }), {
+    getControlData: z.object({ control_id: rowId }),
+    setControlData: withExample(z.object({ control_id: rowId, data, strict, if_version: ifVersion() }), {
       data: EXAMPLE,
     }),
   };

@@ -1,5 +1,6 @@
 import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import type { CallContext, HandlerCall } from '../../contract/call/handler.js';
+import { paginationOf } from '../../contract/call/page.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
 import { demandVersion, type IfVersion } from '../../contract/input/if-version.js';
 import type { Warning } from '../../contract/warnings/warning.js';
@@ -179,7 +180,6 @@ export function createControlService(options: ControlServiceOptions) {
         'control',
         page.rows.map(({ name }) => name),
       );
-      const last = page.rows.at(-1);
       return {
         controls: page.rows.map((row) =>
           summariseControl(
@@ -191,12 +191,7 @@ export function createControlService(options: ControlServiceOptions) {
             registry,
           ),
         ),
-        pagination: {
-          limit: filters.limit,
-          total: page.total,
-          next_cursor: page.hasMore && last !== undefined ? String(last.id) : null,
-          has_more: page.hasMore,
-        },
+        pagination: paginationOf(page, filters.limit),
       };
     },
 

@@ -1,5 +1,5 @@
+import { isoOf, isoOfSeconds } from '../../contract/call/printed.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
-import { isoOfSeconds } from '../../storage/database/iso-time.js';
 import type { PrintedAttachments } from './control-attachments.js';
 import type { ControlActivity, ListedControlRow } from './control-store.js';
 import { type ControlDefinition, isDraft } from './definition/definition.js';
@@ -37,7 +37,7 @@ export function summariseControl(
     attachments,
     cloned_from_control_id: row.clonedFromId,
     version: row.version,
-    updated_at: new Date(row.updatedAtMs).toISOString(),
+    updated_at: isoOf(row.updatedAtMs),
     updated_by: row.updatedBy,
     created_by: row.createdBy,
     last_matched_at: isoOfSeconds(activity?.lastMatchedS),

@@ -2,7 +2,7 @@ import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { nameOfKey } from '../../contract/call/namespace.js';
 import { effectivePairs } from '../../decide/agent-state/effective-controls.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
-import { findPage, type Page } from '../../storage/database/page.js';
+import { findPage, type Page, type PageAsked } from '../../storage/database/page.js';
 import { inNamespace, type Scoped } from '../../storage/database/scoped.js';
 import { FALSE, isStorable } from '../../storage/database/text.js';
 
@@ -28,10 +28,7 @@ export function createControlUsersStore(scope: Scoped) {
   const of = { namespace: namespace.name };
   return {
     /** One page, by name; only names after the cursor. */
-    agents: (
-      controlId: number,
-      { cursor, limit }: { readonly cursor: string | null; readonly limit: number },
-    ): Promise<Page<ControlAgentRow>> =>
+    agents: (controlId: number, { cursor, limit }: PageAsked<string>): Promise<Page<ControlAgentRow>> =>
       withServiceErrors(() => {
         const pairs = effectivePairs({ controlIds: [controlId] });
         const query = {
@@ -66,10 +63,7 @@ export function createControlUsersStore(scope: Scoped) {
       }),
 
     /** One page, by id; only ids after the cursor. */
-    policies: (
-      controlId: number,
-      { cursor, limit }: { readonly cursor: number | null; readonly limit: number },
-    ): Promise<Page<ControlPolicyRow>> =>
+    policies: (controlId: number, { cursor, limit }: PageAsked<number>): Promise<Page<ControlPolicyRow>> =>
       withServiceErrors(() => {
         const query = {
           from: Prisma.sql`"policy_controls" p JOIN "policies" o ON o."id" = p."policy_id"`,

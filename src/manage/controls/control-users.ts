@@ -1,4 +1,5 @@
 import type { CallContext } from '../../contract/call/handler.js';
+import { type PageAsked, paginationOf } from '../../contract/call/page.js';
 import type { Database } from '../../storage/database/database.js';
 import { scopeOf } from '../../storage/database/scoped.js';
 import { existing } from './control-service.js';
@@ -11,48 +12,26 @@ export function createControlUsers({ database }: { readonly database: Pick<Datab
   const { client } = database;
   return {
     /** One page of the agents, linked or by a policy. */
-    async agents(
-      context: CallContext,
-      controlId: number,
-      page: { readonly cursor: string | null; readonly limit: number },
-    ) {
+    async agents(context: CallContext, controlId: number, asked: PageAsked<string>) {
       const scope = scopeOf(context, client);
       await existing(scope, controlId);
-      const { rows, total, hasMore } = await createControlUsersStore(scope).agents(controlId, page);
+      const page = await createControlUsersStore(scope).agents(controlId, asked);
       return {
-        agents: rows.map(({ name, direct, policyIds }) => ({
+        agents: page.rows.map(({ name, direct, policyIds }) => ({
           agent_name: name,
           direct,
           policy_ids: policyIds,
         })),
-        pagination: {
-          limit: page.limit,
-          total,
-          next_cursor: hasMore ? (rows.at(-1)?.name ?? null) : null,
-          has_more: hasMore,
-        },
+        pagination: paginationOf(page, asked.limit, ({ name }) => name),
       };
     },
 
     /** One page of the policies. */
-    async policies(
-      context: CallContext,
-      controlId: number,
-      page: { readonly cursor: number | null; readonly limit: number },
-    ) {
+    async policies(context: CallContext, controlId: number, asked: PageAsked<number>) {
       const scope = scopeOf(context, client);
       await existing(scope, controlId);
-      const { rows, total, hasMore } = await createControlUsersStore(scope).policies(controlId, page);
-      const last = rows.at(-1);
-      return {
-        policies: rows,
-        pagination: {
-          limit: page.limit,
-          total,
-          next_cursor: hasMore && last !== undefined ? String(last.id) : null,
-          has_more: hasMore,
-        },
-      };
+      const page = await createControlUsersStore(scope).policies(controlId, asked);
+      return { policies: page.rows, pagination: paginationOf(page, asked.limit) };
     },
   };
 }

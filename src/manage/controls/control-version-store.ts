@@ -3,7 +3,7 @@ import { parseStoredJson, stringifyJson } from '../../../packages/exact-json/src
 import { withServiceErrors } from '../../storage/database/errors.js';
 import { inPortions } from '../../storage/database/in-portions.js';
 import { columnsOf, tableOf } from '../../storage/database/insert-rows.js';
-import { findPage, type Page } from '../../storage/database/page.js';
+import { findPage, newestFirst, type Page, type PageAsked } from '../../storage/database/page.js';
 import { inNamespace, type Scoped } from '../../storage/database/scoped.js';
 import { assertStorable } from '../../storage/database/text.js';
 
@@ -48,13 +48,6 @@ export interface ControlVersionContent extends ControlVersionRow {
 export interface NewControlVersion extends Omit<ControlVersionContent, 'id' | 'eventType' | 'clonedFromId'> {
   readonly controlId: number;
   readonly eventType: VersionEvent;
-}
-
-/** Selection of versions to list. */
-export interface VersionPage {
-  /** Only smaller numbers, 32 bits; null for the first page. */
-  readonly cursor: number | null;
-  readonly limit: number;
 }
 
 const WITHOUT_CONTENT = {
@@ -175,15 +168,12 @@ export function createControlVersionStore(scope: Scoped) {
       }),
 
     /** One page, newest first. */
-    list: (controlId: number, { cursor, limit }: VersionPage): Promise<Page<ControlVersionRow>> =>
+    list: (controlId: number, page: PageAsked<number>): Promise<Page<ControlVersionRow>> =>
       withServiceErrors(() => {
         const query = {
           from: Prisma.sql`"control_versions" v JOIN "controls" c ON c."id" = v."control_id"`,
-          id: Prisma.sql`"version_num"`,
           filters: [Prisma.sql`v."control_id" = ${controlId}`, inNamespace('c', scope)],
-          after: cursor === null ? null : Prisma.sql`"version_num" < ${cursor}`,
-          orderBy: Prisma.sql`"version_num" DESC`,
-          limit,
+          ...newestFirst(Prisma.sql`"version_num"`, page),
         };
         return findPage(client, query, async (numbers) => {
           const where = { controlId, control: of, versionNum: { in: numbers } };

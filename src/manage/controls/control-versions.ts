@@ -1,4 +1,6 @@
 import type { CallContext } from '../../contract/call/handler.js';
+import { type PageAsked, paginationOf } from '../../contract/call/page.js';
+import { isoOf } from '../../contract/call/printed.js';
 import type { IfVersion } from '../../contract/input/if-version.js';
 import { isRowId } from '../../storage/database/row-id.js';
 import { type Scoped, scopeOf } from '../../storage/database/scoped.js';
@@ -15,7 +17,6 @@ import {
   type ControlVersionContent,
   type ControlVersionRow,
   createControlVersionStore,
-  type VersionPage,
 } from './control-version-store.js';
 import { isDraft } from './definition/definition.js';
 import { definitionIndex } from './definition-index.js';
@@ -34,21 +35,12 @@ export function createControlVersions(options: ControlServiceOptions) {
 
   return {
     /** One page of versions, newest first. Throws CONTROL_NOT_FOUND for a control that never existed. */
-    async list(context: CallContext, controlId: number, page: VersionPage) {
+    async list(context: CallContext, controlId: number, asked: PageAsked<number>) {
       if (!isRowId(controlId)) throw controlNotFound(controlId);
       const store = createControlVersionStore(scopeOf(context, database.client));
-      const { rows, total, hasMore } = await store.list(controlId, page);
-      if (total === 0) throw controlNotFound(controlId);
-      const last = rows.at(-1);
-      return {
-        versions: rows.map(printedVersion),
-        pagination: {
-          limit: page.limit,
-          total,
-          next_cursor: hasMore && last !== undefined ? String(last.id) : null,
-          has_more: hasMore,
-        },
-      };
+      const page = await store.list(controlId, asked);
+      if (page.total === 0) throw controlNotFound(controlId);
+      return { versions: page.rows.map(printedVersion), pagination: paginationOf(page, asked.limit) };
     },
 
     /** Throws CONTROL_NOT_FOUND or CONTROL_VERSION_NOT_FOUND. An unreadable definition is null. */
@@ -60,7 +52,7 @@ export function createControlVersions(options: ControlServiceOptions) {
         snapshot: {
           name: version.name,
           data: stored.ok ? stored.definition : null,
-          deleted_at: version.eventType === 'deleted' ? printedTime(version.createdAtMs) : null,
+          deleted_at: version.eventType === 'deleted' ? isoOf(version.createdAtMs) : null,
           cloned_control_id: null,
           cloned_from_control_id: version.clonedFromId,
         },
@@ -137,13 +129,9 @@ function printedVersion(version: ControlVersionRow) {
     version_num: version.id,
     event_type: version.eventType,
     note: version.note,
-    created_at: printedTime(version.createdAtMs),
+    created_at: isoOf(version.createdAtMs),
     key_fingerprint: version.keyFingerprint,
     changed_members: version.changedMembers,
     author: version.author,
   };
-}
-
-function printedTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }

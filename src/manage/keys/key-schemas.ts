@@ -12,39 +12,17 @@ import {
   refuseTyped,
   report,
   text,
-  withDefault,
   withExample,
 } from '../../contract/input/fields.js';
-import { integer } from '../../contract/input/numbers.js';
-import { futureTime } from '../../contract/input/times.js';
+import { line } from '../../contract/input/names.js';
+import { rowId } from '../../contract/input/numbers.js';
+import { idPage } from '../../contract/input/paging.js';
+import type { InputsOf } from '../../contract/input/parse-input.js';
+import { futureTime, overlapSeconds } from '../../contract/input/times.js';
 import { idempotencyKey } from '../../storage/database/idempotency.js';
-import { within32Bits } from '../../storage/database/row-id.js';
 
 const MAX_AGENTS = 1_000;
 const MAX_NAME_LENGTH = 255;
-/** Longest time that two secrets of a key are valid, in seconds: 30 days. */
-const MAX_OVERLAP_SECONDS = 30 * 24 * 60 * 60;
-const DEFAULT_OVERLAP_SECONDS = 24 * 60 * 60;
-const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
-/** No control characters, line breaks and halves of surrogate pairs: names appear in logs. */
-const NAME = /^[^\p{C}\p{Zl}\p{Zp}]+$/u;
-
-/** Any integer: a number that is no id is simply not found. */
-const id = integer();
-
-/** A name for people. */
-const plainName = () =>
-  field<string>(
-    (value, sink) => {
-      if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
-      const name = value.trim();
-      if (name === '') return refuse(sink, 'string_too_short', 'must have at least 1 character', value);
-      if (name.length <= MAX_NAME_LENGTH && NAME.test(name)) return name;
-      const rule = `must have 1 to ${MAX_NAME_LENGTH} characters, without line breaks and control characters`;
-      return refuseTyped(sink, 'value_error', rule, value);
-    },
-    { type: 'string', minLength: 1, maxLength: MAX_NAME_LENGTH },
-  );
 
 /** The name of an agent, or one with a single `*`, in lower case. */
 const agentPattern = field<string>(
@@ -70,11 +48,11 @@ const namespaceName = field<string>(
 export function createKeySchemas(roles: RoleTable, now: () => number) {
   const created = z
     .object({
-      name: plainName(),
+      name: line(MAX_NAME_LENGTH),
       role: nullable(oneOf([...roles.keys()], 'enum')),
       scopes: nullable(list(oneOf(SCOPES, 'enum'), { max: SCOPES.length })),
       agents: nullable(list(agentPattern, { max: MAX_AGENTS })),
-      owner: nullable(plainName()),
+      owner: nullable(line(MAX_NAME_LENGTH)),
       expires_at: nullable(futureTime(now)),
       namespace: nullable(namespaceName),
       idempotency_key: nullable(idempotencyKey()),
@@ -85,30 +63,22 @@ export function createKeySchemas(roles: RoleTable, now: () => number) {
       if (role !== undefined && scopes.length > 0)
         report(sink, 'value_error', 'must not be sent with a role, which has scopes', undefined, ['scopes']);
     });
-  const ofKey = z.object({ key_id: id });
-  const overlap = integer({ min: 0, max: MAX_OVERLAP_SECONDS });
+  const ofKey = z.object({ key_id: rowId });
   return {
     createKey: withExample(created, { name: 'billing service', role: 'agent', agents: ['billing-*'] }),
     listKeys: z.object({
-      cursor: nullable(integer().transform(within32Bits)),
-      limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+      ...idPage,
       include_ended: nullable(boolean()),
       name: nullable(text()),
     }),
     getKey: ofKey,
-    rotateKey: withExample(
-      z.object({
-        key_id: id,
-        overlap_seconds: nullable(overlap).transform((seconds) => seconds ?? DEFAULT_OVERLAP_SECONDS),
-      }),
-      { overlap_seconds: 3_600 },
-    ),
+    rotateKey: withExample(z.object({ key_id: rowId, overlap_seconds: overlapSeconds() }), {
+      overlap_seconds: 3_600,
+    }),
     revokeKey: ofKey,
     listRoles: z.object({}),
   };
 }
 
 /** Outputs of the schemas of KeyService, by RPC. */
-export type KeyInputs = {
-  [Rpc in keyof ReturnType<typeof createKeySchemas>]: z.output<ReturnType<typeof createKeySchemas>[Rpc]>;
-};
+export type KeyInputs = InputsOf<ReturnType<typeof createKeySchemas>>;

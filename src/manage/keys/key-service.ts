@@ -1,6 +1,8 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { CallContext, Principal } from '../../contract/call/handler.js';
 import { namespaceNamed } from '../../contract/call/namespace.js';
+import { paginationOf } from '../../contract/call/page.js';
+import { isoOf } from '../../contract/call/printed.js';
 import { type RoleTable, type ScopeMask, scopeMask, scopesOf } from '../../contract/call/scopes.js';
 import type { AuditFact } from '../../storage/database/audit-log.js';
 import type { Database } from '../../storage/database/database.js';
@@ -117,19 +119,14 @@ export function createKeyService(options: KeyServiceOptions) {
     /** One page, newest first. */
     async list({ principal }: CallContext, input: KeyInputs['listKeys']) {
       const store = createKeyStore({ client: database.client, namespace: principal.namespace });
-      const { rows, total, hasMore } = await store.list({
-        cursor: input.cursor ?? null,
+      const page = await store.list({
+        cursor: input.cursor,
         limit: input.limit,
         includeEnded: input.include_ended === true,
         nameContains: input.name || null,
         nowMs: now(),
       });
-      const last = rows.at(-1);
-      const next = hasMore && last !== undefined ? String(last.id) : null;
-      return {
-        keys: rows.map(print),
-        pagination: { limit: input.limit, total, next_cursor: next, has_more: hasMore },
-      };
+      return { keys: page.rows.map(print), pagination: paginationOf(page, input.limit) };
     },
 
     /** Throws KEY_NOT_FOUND. */
@@ -207,8 +204,6 @@ function fingerprintOf({ hash }: KeyRow): string {
 }
 
 function printedKey(row: KeyRow, roles: RoleTable, nowMs: number) {
-  const { previousUntilMs } = row;
-  const overlaps = previousUntilMs !== null && previousUntilMs > nowMs;
   return {
     id: row.id,
     name: row.name,
@@ -224,13 +219,9 @@ function printedKey(row: KeyRow, roles: RoleTable, nowMs: number) {
     expires_at: isoOf(row.expiresAtMs),
     last_used_at: isoOf(row.lastUsedMs),
     rotated_at: isoOf(row.rotatedAtMs),
-    previous_secret_until: overlaps ? isoOf(previousUntilMs) : null,
+    previous_secret_until: isoOf((row.previousUntilMs ?? 0) > nowMs ? row.previousUntilMs : null),
     revoked_at: isoOf(row.revokedAtMs),
   };
-}
-
-function isoOf(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }
 
 function keyFact(

@@ -1,6 +1,6 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
-import { findPage, type Page } from '../../storage/database/page.js';
+import { findPage, newestFirst, type Page, type PageAsked } from '../../storage/database/page.js';
 import { isRowId } from '../../storage/database/row-id.js';
 import type { Scoped } from '../../storage/database/scoped.js';
 import { assertStorable, nameContains } from '../../storage/database/text.js';
@@ -47,10 +47,7 @@ export type NewKey = Pick<
 >;
 
 /** Selection of keys to list. */
-export interface KeyFilters {
-  /** Only smaller ids; null for the first page. */
-  readonly cursor: number | null;
-  readonly limit: number;
+export interface KeyFilters extends PageAsked<number> {
   readonly includeEnded: boolean;
   /** Part of the name or of the owner, ignoring case. */
   readonly nameContains: string | null;
@@ -88,11 +85,8 @@ export function createKeyStore({ client, namespace }: Scoped) {
         ];
         const query = {
           from: Prisma.sql`"api_keys" k`,
-          id: Prisma.sql`k."id"`,
           filters,
-          after: cursor === null ? null : Prisma.sql`k."id" < ${cursor}`,
-          orderBy: Prisma.sql`k."id" DESC`,
-          limit,
+          ...newestFirst(Prisma.sql`k."id"`, { cursor, limit }),
         };
         return findPage(client, query, async (ids) => {
           const rows = await client.apiKey.findMany({

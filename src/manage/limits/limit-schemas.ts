@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { nullable, report, text, withDefault, withExample } from '../../contract/input/fields.js';
 import { agentName } from '../../contract/input/names.js';
-import { integer, number } from '../../contract/input/numbers.js';
+import { number, rowId } from '../../contract/input/numbers.js';
+import { pageSize } from '../../contract/input/paging.js';
+import type { InputsOf } from '../../contract/input/parse-input.js';
 import { stepSchema } from '../../decide/decisions/evaluate-request.js';
 
-const PAGE_SIZE = { min: 1, max: 100, default: 50 } as const;
 const DEFAULT_MIN_USED = 0.5;
 const MAX_REASON_LENGTH = 500;
 /** Longest id of a key, and of a session. */
@@ -14,8 +15,7 @@ const id = () => nullable(text({ min: 1, max: MAX_ID_LENGTH }));
 
 const keyName = z
   .object({
-    /** A number that is no id is not found. */
-    control_id: integer(),
+    control_id: rowId,
     key_id: id(),
     agent_name: nullable(agentName()),
     session_id: id(),
@@ -35,8 +35,8 @@ export const limitSchemas = {
     min_used: withDefault(number({ max: 1 }), DEFAULT_MIN_USED).superRefine((share, sink) => {
       if (!(share > 0)) report(sink, 'greater_than', 'must be greater than 0', share);
     }),
-    control_id: nullable(integer()),
-    limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+    control_id: nullable(rowId),
+    limit: pageSize({ preset: 50 }),
   }),
   getMemoryKey: withExample(z.object({ key: keyName }), EXAMPLE),
   resetMemoryKey: withExample(
@@ -47,4 +47,4 @@ export const limitSchemas = {
 };
 
 /** Outputs of these schemas, by RPC. */
-export type LimitInputs = { [Rpc in keyof typeof limitSchemas]: z.output<(typeof limitSchemas)[Rpc]> };
+export type LimitInputs = InputsOf<typeof limitSchemas>;

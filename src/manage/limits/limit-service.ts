@@ -1,4 +1,5 @@
 import type { CallContext } from '../../contract/call/handler.js';
+import { isoOf } from '../../contract/call/printed.js';
 import { presentLimit } from '../../decide/decisions/applied-limits.js';
 import type { KeptKey, MemoryAdministration, MemoryStatus } from '../../decide/memory/memory-types.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
@@ -170,5 +171,5 @@ function statusOf({ controlId, controlName, evaluatorName }: ControlRule, key: K
 }
 
 function timeOf(us: number | null): string | null {
-  return us === null ? null : new Date(us / 1_000).toISOString();
+  return isoOf(us === null ? null : us / 1_000);
 }

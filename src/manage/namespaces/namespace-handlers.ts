@@ -13,9 +13,7 @@ export function namespaceHandlers(
     createNamespace: handler(schemas.createNamespace, ({ name, display_name: displayName }, context) =>
       service.create(context, name, displayName),
     ),
-    listNamespaces: handler(schemas.listNamespaces, ({ cursor, limit }) =>
-      service.list({ cursor: cursor ?? null, limit }),
-    ),
+    listNamespaces: handler(schemas.listNamespaces, service.list),
     getNamespace: handler(schemas.getNamespace, ({ namespace }) => service.get(namespace)),
     updateNamespace: handler(schemas.updateNamespace, (input, context) =>
       service.update(context, input.namespace, input.display_name),

@@ -4,19 +4,19 @@ import {
   boolean,
   field,
   nullable,
+  readWith,
   refuse,
   refuseTyped,
   text,
   withDefault,
   withExample,
 } from '../../contract/input/fields.js';
-import { integer } from '../../contract/input/numbers.js';
+import { textPage } from '../../contract/input/paging.js';
 import { isStorable } from '../../storage/database/text.js';
 
 const NAME_RULE =
   'must have 1 to 63 characters: lower-case letters, digits and "-", with a letter or digit at both ends';
 const MAX_DISPLAY_NAME_LENGTH = 255;
-const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
 
 /** The name of a namespace that is to exist. */
 export function namespaceName(): z.ZodType<string> {
@@ -30,34 +30,18 @@ export function namespaceName(): z.ZodType<string> {
   );
 }
 
+const shown = text({ trim: true, min: 1, max: MAX_DISPLAY_NAME_LENGTH });
+
 /** A name as it is shown: surrounding blanks removed. */
-function displayName(): z.ZodType<string> {
-  return field(
-    (value, sink) => {
-      if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
-      const read = value.trim();
-      if (read.length === 0) return refuse(sink, 'string_too_short', 'must have at least 1 character', value);
-      if (read.length > MAX_DISPLAY_NAME_LENGTH) {
-        return refuse(
-          sink,
-          'string_too_long',
-          `must have at most ${MAX_DISPLAY_NAME_LENGTH} characters`,
-          value,
-        );
-      }
-      if (!isStorable(read)) {
-        return refuse(
-          sink,
-          'value_error',
-          'must not have a NUL character or half of a surrogate pair',
-          value,
-        );
-      }
-      return read;
-    },
-    { type: 'string', minLength: 1, maxLength: MAX_DISPLAY_NAME_LENGTH },
-  );
-}
+const displayName = field<string>(
+  (value, sink) => {
+    const read = readWith(shown, value, sink);
+    if (read === undefined) return z.NEVER;
+    const rule = 'must not have a NUL character or half of a surrogate pair';
+    return isStorable(read) ? read : refuse(sink, 'value_error', rule, value);
+  },
+  { type: 'string', minLength: 1, maxLength: MAX_DISPLAY_NAME_LENGTH },
+);
 
 /** A name in a path: any text; one that is no name is not found. */
 const namespace = text();
@@ -65,16 +49,13 @@ const ofNamespace = z.object({ namespace });
 
 /** Input schemas of NamespaceService, by RPC. Members are in the order of the messages. */
 export const namespaceSchemas = {
-  createNamespace: withExample(z.object({ name: namespaceName(), display_name: nullable(displayName()) }), {
+  createNamespace: withExample(z.object({ name: namespaceName(), display_name: nullable(displayName) }), {
     name: 'payments',
     display_name: 'Payments',
   }),
-  listNamespaces: z.object({
-    cursor: nullable(text()),
-    limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
-  }),
+  listNamespaces: z.object(textPage),
   getNamespace: ofNamespace,
-  updateNamespace: withExample(z.object({ namespace, display_name: displayName() }), {
+  updateNamespace: withExample(z.object({ namespace, display_name: displayName }), {
     display_name: 'Payments',
   }),
   exportNamespace: withExample(ofNamespace, {}),

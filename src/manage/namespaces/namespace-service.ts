@@ -1,4 +1,6 @@
 import { DEFAULT_NAMESPACE } from '../../contract/call/namespace.js';
+import { type PageAsked, paginationOf } from '../../contract/call/page.js';
+import { isoOf } from '../../contract/call/printed.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { AuditFact } from '../../storage/database/audit-log.js';
 import type { Database, DbClient } from '../../storage/database/database.js';
@@ -80,16 +82,11 @@ export function createNamespaceService(options: NamespaceServiceOptions) {
       }),
 
     /** One page of namespaces, by name. */
-    async list(page: { readonly cursor: string | null; readonly limit: number }) {
-      const { rows, total, hasMore } = await createNamespaceStore(database.client).page(page);
+    async list(asked: PageAsked<string>) {
+      const page = await createNamespaceStore(database.client).page(asked);
       return {
-        namespaces: await shown(database.client, rows),
-        pagination: {
-          limit: page.limit,
-          total,
-          next_cursor: hasMore ? (rows.at(-1)?.name ?? null) : null,
-          has_more: hasMore,
-        },
+        namespaces: await shown(database.client, page.rows),
+        pagination: paginationOf(page, asked.limit, ({ name }) => name),
       };
     },
 
@@ -165,7 +162,7 @@ export function printedNamespace(
   return {
     name,
     display_name: displayName,
-    created_at: createdAtMs === null ? null : new Date(createdAtMs).toISOString(),
+    created_at: isoOf(createdAtMs),
     agent_count: content.agents,
     control_count: content.controls,
     key_count: content.keys,

@@ -1,5 +1,6 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { DEFAULT_NAMESPACE } from '../../contract/call/namespace.js';
+import { type Page, type PageAsked, pageOf } from '../../contract/call/page.js';
 import type { DbClient } from '../../storage/database/database.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
 import { assertStorable, isStorable } from '../../storage/database/text.js';
@@ -19,13 +20,6 @@ export interface NamespaceContent {
   readonly bindings: number;
   /** Keys of the database that are valid. */
   readonly keys: number;
-}
-
-/** One page of namespaces, by name ascending. */
-export interface NamespacePage {
-  readonly rows: readonly NamespaceRow[];
-  readonly total: number;
-  readonly hasMore: boolean;
 }
 
 const DEFAULT_ROW: NamespaceRow = {
@@ -73,11 +67,11 @@ export function createNamespaceStore(client: DbClient) {
     count: (): Promise<number> =>
       withServiceErrors(async () => 1 + (await client.namespace.count({ where: { deletedAtMs: null } }))),
 
-    /** Only names after the cursor. */
-    page: ({ cursor, limit }: { readonly cursor: string | null; readonly limit: number }) =>
-      withServiceErrors(async (): Promise<NamespacePage> => {
+    /** One page, by name ascending. */
+    page: ({ cursor, limit }: PageAsked<string>): Promise<Page<NamespaceRow>> =>
+      withServiceErrors(async () => {
         const total = 1 + (await client.namespace.count({ where: { deletedAtMs: null } }));
-        if (cursor !== null && !isStorable(cursor)) return { rows: [], total, hasMore: false };
+        if (cursor !== null && !isStorable(cursor)) return pageOf([], limit, total);
         const rows = await client.namespace.findMany({
           where: { deletedAtMs: null, ...(cursor === null ? {} : { name: { gt: cursor } }) },
           select: SHOWN,
@@ -89,7 +83,7 @@ export function createNamespaceStore(client: DbClient) {
           const at = all.findIndex(({ name }) => name > DEFAULT_ROW.name);
           all.splice(at === -1 ? all.length : at, 0, DEFAULT_ROW);
         }
-        return { rows: all.slice(0, limit), total, hasMore: all.length > limit };
+        return pageOf(all, limit, total);
       }),
 
     /** What namespaces contain, by name; a namespace without anything has zeros. */

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import {
-  boolean,
-  list,
+  flag,
+  listOrNone,
   nullable,
   oneOf,
+  orElse,
   report,
   text,
-  withDefault,
   withExample,
 } from '../../contract/input/fields.js';
 import { agentName, slugName } from '../../contract/input/names.js';
-import { integer } from '../../contract/input/numbers.js';
+import { integer, rowId } from '../../contract/input/numbers.js';
 import { EXAMPLE_EVALUATION, stepSchema } from '../../decide/decisions/evaluate-request.js';
 import { STAGES } from '../../kernel/core/types.js';
 import { idempotencyKey } from '../../storage/database/idempotency.js';
@@ -23,18 +23,14 @@ const MAX_STEPS = 20;
 
 /** Any text: a pack of another name is not found. */
 const packName = text();
-/** Any integer: a number that is no id is not found. */
-const id = integer();
-const keys = nullable(list(text({ min: 1, max: 64 }), { max: MAX_PACK_CONTROLS })).transform(
-  (given) => given ?? [],
-);
+const keys = listOrNone(text({ min: 1, max: 64 }), { max: MAX_PACK_CONTROLS });
 /** The letters of names of controls; keys follow. */
 const prefix = text({ max: 64, pattern: /^(?:[a-zA-Z0-9][a-zA-Z0-9_-]*)?$/ });
 
 const install = z
   .object({
     pack_name: packName,
-    policy_id: nullable(id),
+    policy_id: nullable(rowId),
     policy_name: nullable(slugName()),
     keys,
     version: nullable(text({ max: 64 })),
@@ -57,26 +53,19 @@ export const packSchemas = {
     z.object({
       pack_name: packName,
       agent_name: nullable(agentName()),
-      days: withDefault(nullable(integer({ min: 1, max: MAX_DAYS })), undefined).transform(
-        (days) => days ?? DEFAULT_DAYS,
-      ),
-      steps: nullable(
-        list(z.object({ step: stepSchema, stage: oneOf(STAGES) }), { max: MAX_STEPS }),
-      ).transform((given) => given ?? []),
+      days: orElse(integer({ min: 1, max: MAX_DAYS }), DEFAULT_DAYS),
+      steps: listOrNone(z.object({ step: stepSchema, stage: oneOf(STAGES) }), { max: MAX_STEPS }),
     }),
     { days: 7, steps: [{ step: EXAMPLE_EVALUATION.step, stage: EXAMPLE_EVALUATION.stage }] },
   ),
   installPack: withExample(install, { policy_name: 'sampled' }),
-  listPackInstallations: z.object({ pack_name: nullable(text()), policy_id: nullable(id) }),
-  comparePackInstallation: z.object({ installation_id: id }),
+  listPackInstallations: z.object({ pack_name: nullable(text()), policy_id: nullable(rowId) }),
+  comparePackInstallation: z.object({ installation_id: rowId }),
   updatePackInstallation: withExample(
-    z.object({ installation_id: id, version: text({ min: 1, max: 64 }), overwrite: keys }),
+    z.object({ installation_id: rowId, version: text({ min: 1, max: 64 }), overwrite: keys }),
     { version: '1.0.0' },
   ),
-  uninstallPack: z.object({
-    installation_id: id,
-    force: nullable(boolean()).transform((force) => force ?? false),
-  }),
+  uninstallPack: z.object({ installation_id: rowId, force: flag() }),
 };
 
 /** Outputs of these schemas. */

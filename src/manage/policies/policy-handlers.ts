@@ -14,7 +14,7 @@ export function policyHandlers(
   return {
     createPolicy: handler(schemas.createPolicy, ({ name }, context) => policies.create(context, name)),
     listPolicies: handler(schemas.listPolicies, ({ cursor, limit, name }, context) =>
-      policies.list(context, { cursor: cursor ?? null, limit, nameContains: name || null }),
+      policies.list(context, { cursor, limit, nameContains: name || null }),
     ),
     getPolicy: handler(schemas.getPolicy, (input, context) => policies.get(context, input.policy_id)),
     updatePolicy: handler(schemas.updatePolicy, (input, context) =>
@@ -28,8 +28,8 @@ export function policyHandlers(
     deletePolicy: handler(schemas.deletePolicy, (input, context) =>
       policies.remove(context, input.policy_id, input.force, input.if_version),
     ),
-    listPolicyAgents: handler(schemas.listPolicyAgents, ({ policy_id: policyId, cursor, limit }, context) =>
-      policies.listAgents(context, policyId, { cursor: cursor ?? null, limit }),
+    listPolicyAgents: handler(schemas.listPolicyAgents, (input, context) =>
+      policies.listAgents(context, input.policy_id, input),
     ),
     listPolicyControls: handler(schemas.listPolicyControls, (input, context) =>
       policies.listControls(context, input.policy_id),

@@ -1,4 +1,5 @@
 import type { CallContext } from '../../contract/call/handler.js';
+import { type PageAsked, paginationOf } from '../../contract/call/page.js';
 import { demandVersion, type IfVersion } from '../../contract/input/if-version.js';
 import { MAX_ERROR_ITEMS } from '../../contract/input/items.js';
 import { listed, type Warning } from '../../contract/warnings/warning.js';
@@ -62,16 +63,10 @@ export function createPolicyService(options: PolicyServiceOptions) {
     /** One page of policies, newest id first. */
     async list(context: CallContext, filters: PolicyFilters) {
       const scope = scopeOf(context, database.client);
-      const { rows, total, hasMore } = await createPolicyStore(scope).list(filters);
-      const last = rows.at(-1);
+      const page = await createPolicyStore(scope).list(filters);
       return {
-        policies: await printedPolicies(scope, rows),
-        pagination: {
-          limit: filters.limit,
-          total,
-          next_cursor: hasMore && last !== undefined ? String(last.id) : null,
-          has_more: hasMore,
-        },
+        policies: await printedPolicies(scope, page.rows),
+        pagination: paginationOf(page, filters.limit),
       };
     },
 
@@ -156,22 +151,13 @@ export function createPolicyService(options: PolicyServiceOptions) {
     },
 
     /** One page of the agents with a policy, by name. Throws POLICY_NOT_FOUND. */
-    async listAgents(
-      context: CallContext,
-      policyId: number,
-      page: { readonly cursor: string | null; readonly limit: number },
-    ) {
+    async listAgents(context: CallContext, policyId: number, asked: PageAsked<string>) {
       const scope = scopeOf(context, database.client);
       const policy = await existingPolicy(scope, policyId);
-      const { rows, total, hasMore } = await createPolicyStore(scope).agents(policy.id, page);
+      const page = await createPolicyStore(scope).agents(policy.id, asked);
       return {
-        agents: rows.map(({ name, byLabels }) => ({ agent_name: name, by_labels: byLabels })),
-        pagination: {
-          limit: page.limit,
-          total,
-          next_cursor: hasMore ? (rows.at(-1)?.name ?? null) : null,
-          has_more: hasMore,
-        },
+        agents: page.rows.map(({ name, byLabels }) => ({ agent_name: name, by_labels: byLabels })),
+        pagination: paginationOf(page, asked.limit, ({ name }) => name),
       };
     },
 

@@ -1,7 +1,7 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { nameOfKey } from '../../contract/call/namespace.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
-import { findPage, type Page } from '../../storage/database/page.js';
+import { findPage, newestFirst, type Page, type PageAsked } from '../../storage/database/page.js';
 import { isRowId } from '../../storage/database/row-id.js';
 import { inNamespace, plainName, type Scoped } from '../../storage/database/scoped.js';
 import { assertStorable, isStorable, nameContains } from '../../storage/database/text.js';
@@ -33,10 +33,7 @@ export interface WholePolicy extends PolicyRow {
 }
 
 /** Selection of policies to list. */
-export interface PolicyFilters {
-  /** Only smaller ids, 32 bits; null for the first page. */
-  readonly cursor: number | null;
-  readonly limit: number;
+export interface PolicyFilters extends PageAsked<number> {
   /** Part of the name, ignoring case. */
   readonly nameContains: string | null;
 }
@@ -111,14 +108,11 @@ export function createPolicyStore(scope: Scoped) {
       withServiceErrors(() => {
         const query = {
           from: Prisma.sql`"policies" p`,
-          id: Prisma.sql`p."id"`,
           filters: [
             inNamespace('p', scope),
             nameContains(plainName(Prisma.sql`p."name"`, scope), part ?? ''),
           ],
-          after: cursor === null ? null : Prisma.sql`p."id" < ${cursor}`,
-          orderBy: Prisma.sql`p."id" DESC`,
-          limit,
+          ...newestFirst(Prisma.sql`p."id"`, { cursor, limit }),
         };
         return findPage(client, query, async (ids) => {
           const where = { id: { in: ids }, ...of };
@@ -138,10 +132,7 @@ export function createPolicyStore(scope: Scoped) {
       }),
 
     /** One page of the agents with a policy, by name; only names after the cursor. */
-    agents: (
-      policyId: number,
-      { cursor, limit }: { readonly cursor: string | null; readonly limit: number },
-    ): Promise<Page<PolicyAgentRow>> =>
+    agents: (policyId: number, { cursor, limit }: PageAsked<string>): Promise<Page<PolicyAgentRow>> =>
       withServiceErrors(() => {
         const query = {
           from: Prisma.sql`"agent_policies" g JOIN "agents" a ON a."id" = g."agent_id"`,

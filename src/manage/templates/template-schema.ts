@@ -7,6 +7,7 @@ import {
 } from '../../../packages/exact-json/src/index.js';
 import {
   field,
+  flag,
   type IssueSink,
   nullable,
   readWith,
@@ -16,7 +17,7 @@ import {
   withExample,
 } from '../../contract/input/fields.js';
 import { MAX_ERROR_ITEMS } from '../../contract/input/items.js';
-import { strictFlag, withoutUndefined } from '../../contract/input/parse-input.js';
+import { withoutUndefined } from '../../contract/input/parse-input.js';
 import { readParameter } from './parameter-schema.js';
 import { createPatternBudget } from './pattern-budget.js';
 import {
@@ -137,7 +138,7 @@ export const templateInputSchema = z.strictObject({
 });
 
 /** Reads the request that renders a template. */
-export const renderRequestSchema = withExample(templateInputSchema.extend({ strict: strictFlag() }), {
+export const renderRequestSchema = withExample(templateInputSchema.extend({ strict: flag() }), {
   template: {
     parameters: { words: { type: 'string_list', label: 'Forbidden words' } },
     definition_template: {

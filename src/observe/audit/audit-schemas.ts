@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { Decimal, isNumber } from '../../../packages/exact-json/src/index.js';
-import { field, nullable, refuse, text, withDefault, withExample } from '../../contract/input/fields.js';
+import { field, nullable, refuse, text, withExample } from '../../contract/input/fields.js';
 import { integer } from '../../contract/input/numbers.js';
+import { pageSize } from '../../contract/input/paging.js';
+import type { InputsOf } from '../../contract/input/parse-input.js';
 import { readTime } from '../events/store/event-time.js';
 
-const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
 const POSITION = { min: 0, max: Number.MAX_SAFE_INTEGER } as const;
 
 /** A time in milliseconds since 1970, rounded up or down, because entries have whole milliseconds. */
@@ -47,7 +48,7 @@ export const auditSchemas = {
   listAuditEntries: z.object({
     ...filters,
     cursor: nullable(integer().transform(withinPositions)),
-    limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+    limit: pageSize(),
     ...parts,
   }),
   exportAuditEntries: withExample(z.object({ ...filters, ...parts }), {
@@ -58,4 +59,4 @@ export const auditSchemas = {
 };
 
 /** Outputs of the schemas of AuditService, by RPC. */
-export type AuditInputs = { [Rpc in keyof typeof auditSchemas]: z.output<(typeof auditSchemas)[Rpc]> };
+export type AuditInputs = InputsOf<typeof auditSchemas>;

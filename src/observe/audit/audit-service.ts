@@ -1,4 +1,5 @@
 import type { Namespace } from '../../contract/call/namespace.js';
+import { paginationOf } from '../../contract/call/page.js';
 import type { ServiceError } from '../../contract/errors/service-error.js';
 import { invalidRequest } from '../../contract/input/parse-input.js';
 import type { AuditEntry } from '../../storage/database/audit-chain.js';
@@ -20,16 +21,10 @@ export function createAuditService(store: AuditStore, maxExports = MAX_EXPORTS) 
     /** One page of entries, newest first. */
     async list(input: AuditInputs['listAuditEntries'], namespace: Namespace) {
       const { cursor, limit, ...filters } = input;
-      const { entries, hasMore, total } = await store.page(filterOf(filters, namespace), cursor, limit);
-      const last = entries.at(-1);
+      const page = await store.page(filterOf(filters, namespace), cursor, limit);
       return {
-        entries: entries.map(shownEntry),
-        pagination: {
-          limit,
-          total,
-          next_cursor: hasMore && last !== undefined ? String(last.position) : null,
-          has_more: hasMore,
-        },
+        entries: page.rows.map(shownEntry),
+        pagination: paginationOf(page, limit, ({ position }) => String(position)),
       };
     },
 

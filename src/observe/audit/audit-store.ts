@@ -80,7 +80,7 @@ export function createAuditStore(bulk: Pick<BulkDatabase, 'read'>) {
         'search',
         Prisma.sql`SELECT COUNT(*) FROM "audit_entries" WHERE ${where}`,
       );
-      return { entries, hasMore, total: Number(counted[0]?.[0] ?? 0) };
+      return { rows: entries, hasMore, total: Number(counted[0]?.[0] ?? 0) };
     },
 
     /** All entries that match, oldest first, in parts. The next part is read when it is asked for. */

@@ -1,7 +1,7 @@
+import { isoOfSeconds } from '../../contract/call/printed.js';
 import type { Stage } from '../../kernel/core/types.js';
 import { readStoredRegistration } from '../../manage/agents/agent-schemas.js';
 import { type StepKey, stepKey } from '../../manage/agents/steps-catalogue.js';
-import { isoOfSeconds } from '../../storage/database/iso-time.js';
 import type { StepRow } from './coverage-store.js';
 import type { Expectation } from './expectation-store.js';
 import { grouped } from './grouped.js';

@@ -9,15 +9,14 @@ import {
   withExample,
 } from '../../contract/input/fields.js';
 import { described } from '../../contract/input/messages.js';
+import { unreadAgentName } from '../../contract/input/names.js';
 import { integer } from '../../contract/input/numbers.js';
+import { pageSize } from '../../contract/input/paging.js';
+import type { InputsOf } from '../../contract/input/parse-input.js';
 
-const PAGE_SIZE = { min: 1, max: 50, default: 20 } as const;
 const MAX_EXPECTATIONS = 20;
 const INTERVAL_S = { min: 60, max: 30 * 86_400 } as const;
 const POINT = /^[A-Za-z0-9_.-]*$/;
-
-/** A name in a path: any text here; the service normalises it, because it is validated after the body. */
-const agentNameText = text();
 
 const expectation = z.object(
   {
@@ -31,15 +30,15 @@ const expectation = z.object(
 export const COVERAGE_SCHEMAS = {
   listCoverage: z.object({
     cursor: nullable(text()),
-    limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+    limit: pageSize({ max: 50 }),
     name: nullable(text()),
     state: nullable(oneOf(['never_seen', 'overdue'], 'enum')),
   }),
-  getCoverage: z.object({ agent_name: agentNameText }),
+  getCoverage: z.object({ agent_name: unreadAgentName }),
   setExpectations: withExample(
     z
       .object({
-        agent_name: agentNameText,
+        agent_name: unreadAgentName,
         expectations: withDefault(list(expectation, { max: MAX_EXPECTATIONS }), []),
       })
       .superRefine(({ expectations }, sink) => {
@@ -57,6 +56,4 @@ export const COVERAGE_SCHEMAS = {
 };
 
 /** Outputs of these schemas, by RPC. */
-export type CoverageInputs = {
-  [Rpc in keyof typeof COVERAGE_SCHEMAS]: z.output<(typeof COVERAGE_SCHEMAS)[Rpc]>;
-};
+export type CoverageInputs = InputsOf<typeof COVERAGE_SCHEMAS>;

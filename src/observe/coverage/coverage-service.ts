@@ -1,6 +1,7 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { CallContext } from '../../contract/call/handler.js';
 import { nameOfKey } from '../../contract/call/namespace.js';
+import { paginationOf } from '../../contract/call/page.js';
 import { readAgentName } from '../../contract/input/names.js';
 import { agentFact } from '../../manage/agents/agent-audit.js';
 import { existingAgent } from '../../manage/agents/agent-service.js';
@@ -62,17 +63,11 @@ export function createCoverageService({ database, mutate, store, flushSoon, now 
       const ids = page.rows.map(({ id }) => id);
       const steps = grouped(await store.stepsOf(ids), ({ agentId }) => agentId);
       const expectations = await createExpectationStore(scope).find(ids);
-      const last = page.rows.at(-1);
       return {
         agents: page.rows.map(({ id, name: row, data }) =>
           printedCoverage({ name: nameOfKey(row), data }, steps.get(id) ?? [], expectations.get(id) ?? []),
         ),
-        pagination: {
-          limit,
-          total: page.total,
-          next_cursor: page.hasMore && last !== undefined ? nameOfKey(last.name) : null,
-          has_more: page.hasMore,
-        },
+        pagination: paginationOf(page, limit, (last) => nameOfKey(last.name)),
         summary: await summaryOf(scope),
       };
     },

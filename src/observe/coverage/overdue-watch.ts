@@ -1,7 +1,7 @@
 import { nameOfKey } from '../../contract/call/namespace.js';
+import { isoOfSeconds } from '../../contract/call/printed.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { Database } from '../../storage/database/database.js';
-import { isoOfSeconds } from '../../storage/database/iso-time.js';
 import type { Lease } from '../../storage/database/lease.js';
 import {
   type NotificationFact,

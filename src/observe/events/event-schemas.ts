@@ -21,6 +21,7 @@ import {
 } from '../../contract/input/fields.js';
 import { normaliseAgentName } from '../../contract/input/names.js';
 import { integer, number } from '../../contract/input/numbers.js';
+import type { InputsOf } from '../../contract/input/parse-input.js';
 import type { Decision } from '../../kernel/core/types.js';
 import { readCursor } from './event-cursor.js';
 import { readWellFormedEvent } from './event-reader.js';
@@ -314,6 +315,4 @@ export function createEventSchemas(now: () => number) {
 }
 
 /** Outputs of the schemas of ObservabilityService, by RPC. */
-export type ObservabilityInputs = {
-  [Rpc in keyof ReturnType<typeof createEventSchemas>]: z.output<ReturnType<typeof createEventSchemas>[Rpc]>;
-};
+export type ObservabilityInputs = InputsOf<ReturnType<typeof createEventSchemas>>;

@@ -1,15 +1,12 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
-import { findPage, type Page } from '../../storage/database/page.js';
+import { findPage, newestFirst, type Page, type PageAsked } from '../../storage/database/page.js';
 import { isRowId } from '../../storage/database/row-id.js';
 import type { Scoped } from '../../storage/database/scoped.js';
 import type { DeliveryRow, DeliveryState } from './destination.js';
 
 /** Selection of deliveries to list. */
-export interface DeliveryFilters {
-  /** Only smaller ids; null for the first page. */
-  readonly cursor: number | null;
-  readonly limit: number;
+export interface DeliveryFilters extends PageAsked<number> {
   /** Null for all. */
   readonly destinationId: number | null;
   readonly state: DeliveryState | null;
@@ -33,15 +30,12 @@ export function createDeliveryStore({ client, namespace }: Scoped) {
       withServiceErrors(() => {
         const query = {
           from: Prisma.sql`"notification_deliveries" d`,
-          id: Prisma.sql`d."id"`,
           filters: [
             Prisma.sql`d."namespace" = ${namespace.name}`,
             ...(destinationId === null ? [] : [Prisma.sql`d."destination_id" = ${destinationId}`]),
             ...(state === null ? [] : [Prisma.sql`d."state" = ${state}`]),
           ],
-          after: cursor === null ? null : Prisma.sql`d."id" < ${cursor}`,
-          orderBy: Prisma.sql`d."id" DESC`,
-          limit,
+          ...newestFirst(Prisma.sql`d."id"`, { cursor, limit }),
         };
         return findPage(client, query, async (ids) => {
           const where = { id: { in: ids }, namespace: namespace.name };

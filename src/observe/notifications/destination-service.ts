@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
-import type { CallContext, Principal } from '../../contract/call/handler.js';
+import type { CallContext } from '../../contract/call/handler.js';
+import { paginationOf } from '../../contract/call/page.js';
+import { callerName, isoOf } from '../../contract/call/printed.js';
 import type { AuditFact } from '../../storage/database/audit-log.js';
 import type { Database } from '../../storage/database/database.js';
 import { once } from '../../storage/database/idempotency.js';
@@ -75,7 +77,7 @@ export function createDestinationService(options: DestinationServiceOptions) {
             kinds: input.kinds,
             enabled: input.enabled,
             createdAtMs: nowMs,
-            createdBy: nameOf(context.principal),
+            createdBy: callerName(context.principal),
             secret,
           });
           return { id };
@@ -91,10 +93,10 @@ export function createDestinationService(options: DestinationServiceOptions) {
     },
 
     /** One page, newest first. */
-    async list(context: CallContext, { cursor, limit }: NotificationInputs['listDestinations']) {
+    async list(context: CallContext, input: NotificationInputs['listDestinations']) {
       const scope = reading(context);
-      const { rows, total, hasMore } = await storeOf(scope).list(cursor ?? null, limit);
-      return { destinations: await printed(scope, rows), pagination: pageOf(rows, limit, total, hasMore) };
+      const page = await storeOf(scope).list(input);
+      return { destinations: await printed(scope, page.rows), pagination: paginationOf(page, input.limit) };
     },
 
     /** Throws DESTINATION_NOT_FOUND. */
@@ -171,11 +173,11 @@ export function createDestinationService(options: DestinationServiceOptions) {
     /** One page, newest first. Throws DESTINATION_NOT_FOUND for a destination that does not exist. */
     async deliveries(context: CallContext, input: NotificationInputs['listDeliveries']) {
       const scope = reading(context);
-      const { cursor = null, limit, destination_id: destinationId = null, state = null } = input;
+      const { cursor, limit, destination_id: destinationId = null, state = null } = input;
       if (destinationId !== null) await existing(scope, destinationId);
       const filters = { cursor, limit, destinationId, state };
-      const { rows, total, hasMore } = await createDeliveryStore(scope).list(filters);
-      return { deliveries: rows.map(printedDelivery), pagination: pageOf(rows, limit, total, hasMore) };
+      const page = await createDeliveryStore(scope).list(filters);
+      return { deliveries: page.rows.map(printedDelivery), pagination: paginationOf(page, limit) };
     },
 
     /** Throws DELIVERY_NOT_FOUND. */
@@ -239,18 +241,8 @@ function changesOf(
 function testMessage({ id, name, namespace }: DestinationRow, nowMs: number): Message {
   const summary = `Test of the destination "${name}"`;
   const data = { namespace, destination: { id, name } };
-  const payload = JSON.stringify({ type: 'test', timestamp: new Date(nowMs).toISOString(), data });
+  const payload = JSON.stringify({ type: 'test', timestamp: isoOf(nowMs), data });
   return { messageId: `msg_${randomUUID()}`, kind: 'test', summary, payload };
-}
-
-function nameOf({ name, keyFingerprint, level }: Principal): string {
-  return name ?? keyFingerprint ?? level;
-}
-
-function pageOf(rows: readonly { readonly id: number }[], limit: number, total: number, hasMore: boolean) {
-  const last = rows.at(-1);
-  const next = hasMore && last !== undefined ? String(last.id) : null;
-  return { limit, total, next_cursor: next, has_more: hasMore };
 }
 
 function destinationFact(

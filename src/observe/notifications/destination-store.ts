@@ -1,7 +1,7 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
 import type { NotificationKind } from '../../storage/database/notifications.js';
-import { findPage, type Page } from '../../storage/database/page.js';
+import { findPage, newestFirst, type Page, type PageAsked } from '../../storage/database/page.js';
 import { isRowId } from '../../storage/database/row-id.js';
 import type { Scoped } from '../../storage/database/scoped.js';
 import { assertStorable } from '../../storage/database/text.js';
@@ -56,15 +56,12 @@ export function createDestinationStore({ client, namespace }: Scoped, sealer: Se
       withServiceErrors(() => client.notificationDestination.count({ where: { namespace: namespace.name } })),
 
     /** One page, newest first. */
-    list: (cursor: number | null, limit: number): Promise<Page<DestinationRow>> =>
+    list: (page: PageAsked<number>): Promise<Page<DestinationRow>> =>
       withServiceErrors(() => {
         const query = {
           from: Prisma.sql`"notification_destinations" d`,
-          id: Prisma.sql`d."id"`,
           filters: [Prisma.sql`d."namespace" = ${namespace.name}`],
-          after: cursor === null ? null : Prisma.sql`d."id" < ${cursor}`,
-          orderBy: Prisma.sql`d."id" DESC`,
-          limit,
+          ...newestFirst(Prisma.sql`d."id"`, page),
         };
         return findPage(client, query, async (ids) => {
           const where = { id: { in: ids }, namespace: namespace.name };

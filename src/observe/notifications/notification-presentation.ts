@@ -1,10 +1,9 @@
+import { isoOf } from '../../contract/call/printed.js';
 import type { DeliveryRow, DestinationRow } from './destination.js';
 import type { OpenDeliveries } from './destination-store.js';
 
 /** A destination as contained in replies. */
 export function printedDestination(row: DestinationRow, open: OpenDeliveries | undefined, nowMs: number) {
-  const { previousUntilMs } = row;
-  const overlaps = previousUntilMs !== null && previousUntilMs > nowMs;
   return {
     id: row.id,
     name: row.name,
@@ -17,7 +16,7 @@ export function printedDestination(row: DestinationRow, open: OpenDeliveries | u
     created_at: isoOf(row.createdAtMs),
     created_by: row.createdBy,
     rotated_at: isoOf(row.rotatedAtMs),
-    previous_secret_until: overlaps ? isoOf(previousUntilMs) : null,
+    previous_secret_until: isoOf((row.previousUntilMs ?? 0) > nowMs ? row.previousUntilMs : null),
     waiting_deliveries: open?.waiting ?? 0,
     dead_deliveries: open?.dead ?? 0,
     dropped_notifications: row.dropped,
@@ -49,8 +48,4 @@ export function shownUrl({ type, url }: Pick<DestinationRow, 'type' | 'url'>): s
   const { origin, pathname, search } = new URL(url);
   if (type === 'slack') return `${origin}/…`;
   return `${origin}${pathname}${search === '' ? '' : '?…'}`;
-}
-
-function isoOf(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

@@ -6,16 +6,18 @@ import {
   nullable,
   oneOf,
   refuse,
-  refuseTyped,
   report,
   text,
   withDefault,
   withExample,
 } from '../../contract/input/fields.js';
-import { integer } from '../../contract/input/numbers.js';
+import { line } from '../../contract/input/names.js';
+import { rowId } from '../../contract/input/numbers.js';
+import { idPage } from '../../contract/input/paging.js';
+import type { InputsOf } from '../../contract/input/parse-input.js';
+import { overlapSeconds } from '../../contract/input/times.js';
 import { idempotencyKey } from '../../storage/database/idempotency.js';
 import { NOTIFICATION_KINDS } from '../../storage/database/notifications.js';
-import { within32Bits } from '../../storage/database/row-id.js';
 import { isStorable } from '../../storage/database/text.js';
 import { type AddressPolicy, refusalOf } from './address-policy.js';
 import { DELIVERY_STATES, DESTINATION_TYPES } from './destination.js';
@@ -24,11 +26,6 @@ const MAX_URL_LENGTH = 2_048;
 const MAX_RECIPIENTS = 20;
 const MAX_ADDRESS_LENGTH = 254;
 const MAX_NAME_LENGTH = 255;
-const MAX_OVERLAP_SECONDS = 30 * 24 * 60 * 60;
-const DEFAULT_OVERLAP_SECONDS = 24 * 60 * 60;
-const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
-/** No control characters, line breaks and halves of surrogate pairs: names appear in logs and notifications. */
-const NAME = /^[^\p{C}\p{Zl}\p{Zp}]+$/u;
 /** Addresses with quotes are not taken: what looks like several addresses is none. */
 const ADDRESS = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]+$/;
 
@@ -39,21 +36,7 @@ export interface DestinationRules {
   readonly http: boolean;
 }
 
-/** Any integer: a number that is no id is not found. */
-const id = integer();
-
-const name = () =>
-  field<string>(
-    (value, sink) => {
-      if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
-      const read = value.trim();
-      if (read === '') return refuse(sink, 'string_too_short', 'must have at least 1 character', value);
-      if (read.length <= MAX_NAME_LENGTH && NAME.test(read)) return read;
-      const rule = `must have 1 to ${MAX_NAME_LENGTH} characters, without line breaks and control characters`;
-      return refuseTyped(sink, 'value_error', rule, value);
-    },
-    { type: 'string', minLength: 1, maxLength: MAX_NAME_LENGTH },
-  );
+const name = line(MAX_NAME_LENGTH);
 
 /** A URL that notifications may be sent to, as far as its text tells. Errors do not repeat it: it may have a secret. */
 const url = ({ policy, http }: DestinationRules) =>
@@ -87,7 +70,7 @@ const kinds = (min: number) =>
 export function createNotificationSchemas(rules: DestinationRules) {
   const created = z
     .object({
-      name: name(),
+      name,
       type: oneOf(DESTINATION_TYPES),
       url: nullable(url(rules)),
       recipients: nullable(recipients),
@@ -104,12 +87,7 @@ export function createNotificationSchemas(rules: DestinationRules) {
       if (!isEmail && to.length > 0) report(sink, 'value_error', refusal, undefined, ['recipients']);
       if (isEmail && to.length === 0) report(sink, 'missing', missing, undefined, ['recipients']);
     });
-  const ofDestination = z.object({ destination_id: id });
-  const page = {
-    cursor: nullable(integer().transform(within32Bits)),
-    limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
-  };
-  const overlap = integer({ min: 0, max: MAX_OVERLAP_SECONDS });
+  const ofDestination = z.object({ destination_id: rowId });
   return {
     createDestination: withExample(created, {
       name: 'on-call',
@@ -117,12 +95,12 @@ export function createNotificationSchemas(rules: DestinationRules) {
       url: 'https://hooks.example.com/controls',
       kinds: ['halt.set', 'approval.asked'],
     }),
-    listDestinations: z.object(page),
+    listDestinations: z.object(idPage),
     getDestination: ofDestination,
     updateDestination: withExample(
       z.object({
-        destination_id: id,
-        name: nullable(name()),
+        destination_id: rowId,
+        name: nullable(name),
         url: nullable(url(rules)),
         recipients: nullable(recipients),
         kinds: nullable(kinds(0)),
@@ -132,25 +110,18 @@ export function createNotificationSchemas(rules: DestinationRules) {
     ),
     deleteDestination: ofDestination,
     rotateDestinationSecret: withExample(
-      z.object({
-        destination_id: id,
-        overlap_seconds: nullable(overlap).transform((seconds) => seconds ?? DEFAULT_OVERLAP_SECONDS),
-      }),
+      z.object({ destination_id: rowId, overlap_seconds: overlapSeconds() }),
       { overlap_seconds: 3_600 },
     ),
-    testDestination: withExample(z.object({ destination_id: id }), {}),
+    testDestination: withExample(z.object({ destination_id: rowId }), {}),
     listDeliveries: z.object({
-      ...page,
-      destination_id: nullable(id),
+      ...idPage,
+      destination_id: nullable(rowId),
       state: nullable(oneOf(DELIVERY_STATES)),
     }),
-    resendDelivery: withExample(z.object({ delivery_id: id }), {}),
+    resendDelivery: withExample(z.object({ delivery_id: rowId }), {}),
   };
 }
 
 /** Outputs of these schemas, by RPC. */
-export type NotificationInputs = {
-  [Rpc in keyof ReturnType<typeof createNotificationSchemas>]: z.output<
-    ReturnType<typeof createNotificationSchemas>[Rpc]
-  >;
-};
+export type NotificationInputs = InputsOf<ReturnType<typeof createNotificationSchemas>>;

@@ -1,4 +1,4 @@
-import { isoOfSeconds } from '../../storage/database/iso-time.js';
+import { isoOfSeconds } from '../../contract/call/printed.js';
 import { counted, durationText, ofSubjects, type Problem, type ProblemSubject } from './problem.js';
 import type { AgentCounts, OverdueAgent } from './problem-store.js';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import {
-  boolean,
   field,
-  list,
+  flag,
+  listOrNone,
   nullable,
   refuseTyped,
   report,
@@ -11,7 +11,9 @@ import {
   withExample,
 } from '../../contract/input/fields.js';
 import { agentName } from '../../contract/input/names.js';
-import { integer, number } from '../../contract/input/numbers.js';
+import { integer, number, rowId } from '../../contract/input/numbers.js';
+import { pageSize } from '../../contract/input/paging.js';
+import type { InputsOf } from '../../contract/input/parse-input.js';
 import { futureTime } from '../../contract/input/times.js';
 import { isSelectorPath } from '../../kernel/core/selector.js';
 import { createPatternBudget } from '../../manage/templates/pattern-budget.js';
@@ -25,7 +27,6 @@ const MAX_BYTES = 262_144;
 const MAX_HOURS = 720;
 const MAX_DAYS = 365;
 const MAX_ID_LENGTH = 64;
-const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
 
 const share = field<number>(
   (value, sink) => {
@@ -52,20 +53,15 @@ const path = field<string>(
   { type: 'string', maxLength: MAX_PATH_LENGTH },
 );
 
-const ruleId = integer();
-
-const optionalList = <T>(item: z.ZodType<T>) =>
-  nullable(list(item, { max: MAX_MASKS })).transform((given) => given ?? []);
-
 /** Input schemas of SampleService but those of replays, by RPC. `now`: milliseconds since 1970. */
 export function createSampleSchemas(now: () => number) {
   const created = z
     .object({
       agent_name: nullable(agentName()),
-      control_id: nullable(integer()),
+      control_id: nullable(rowId),
       share: withDefault(share, 0.01),
-      masked_paths: optionalList(path),
-      masked_patterns: optionalList(text({ min: 1, max: MAX_PATTERN_LENGTH })),
+      masked_paths: listOrNone(path, { max: MAX_MASKS }),
+      masked_patterns: listOrNone(text({ min: 1, max: MAX_PATTERN_LENGTH }), { max: MAX_MASKS }),
       max_bytes: withDefault(integer({ min: 1, max: MAX_BYTES }), 16_384),
       retention_hours: withDefault(integer({ min: 1, max: MAX_HOURS }), 168),
       ends_at: nullable(futureTime(now, MAX_DAYS)),
@@ -86,10 +82,7 @@ export function createSampleSchemas(now: () => number) {
       retention_hours: 72,
     }),
     listSamplingRules: z.object({}),
-    deleteSamplingRule: z.object({
-      rule_id: ruleId,
-      delete_samples: nullable(boolean()).transform((given) => given ?? false),
-    }),
+    deleteSamplingRule: z.object({ rule_id: rowId, delete_samples: flag() }),
     listSamples: z.object({
       cursor: nullable(
         field(
@@ -102,17 +95,13 @@ export function createSampleSchemas(now: () => number) {
           { type: 'string' },
         ),
       ),
-      limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+      limit: pageSize(),
       agent_name: nullable(agentName()),
-      rule_id: nullable(ruleId),
+      rule_id: nullable(rowId),
     }),
     getSample: z.object({ decision_id: text({ min: 1, max: MAX_ID_LENGTH }) }),
   };
 }
 
 /** Outputs of these schemas, by RPC. */
-export type SampleInputs = {
-  [Rpc in keyof ReturnType<typeof createSampleSchemas>]: z.output<
-    ReturnType<typeof createSampleSchemas>[Rpc]
-  >;
-};
+export type SampleInputs = InputsOf<ReturnType<typeof createSampleSchemas>>;

@@ -1,6 +1,8 @@
 import { stringifyJson } from '../../../packages/exact-json/src/index.js';
-import type { CallContext, Principal } from '../../contract/call/handler.js';
+import type { CallContext } from '../../contract/call/handler.js';
 import { nameOfKey } from '../../contract/call/namespace.js';
+import { paginationOf } from '../../contract/call/page.js';
+import { callerName, isoOf } from '../../contract/call/printed.js';
 import type { Sealing } from '../../contract/secrets/sealing.js';
 import { controlNotFound } from '../../manage/controls/control-errors.js';
 import type { AuditFact } from '../../storage/database/audit-log.js';
@@ -63,7 +65,7 @@ export function createSampleService({ database, mutate, rules, sealing, now }: S
           retentionHours: input.retention_hours,
           endsAtMs: input.ends_at ?? null,
           createdAtMs: nowMs,
-          createdBy: nameOf(context.principal),
+          createdBy: callerName(context.principal),
         });
         const audit = ruleFact('sampling_rule.create', made, null, factsOf(made));
         return { value: made, change: { access: true }, audit };
@@ -112,18 +114,16 @@ export function createSampleService({ database, mutate, rules, sealing, now }: S
     /** One page, latest first. */
     async list(context: CallContext, input: SampleInputs['listSamples']) {
       const { limit, agent_name: agent } = input;
-      const { rows, total, hasMore } = await storeOf(context).list({
+      const page = await storeOf(context).list({
         cursor: input.cursor ?? null,
         limit,
         agentName: agent === undefined ? null : context.principal.namespace.agentKey(agent),
         ruleId: input.rule_id ?? null,
         nowMs: now(),
       });
-      const last = rows.at(-1);
-      const next = hasMore && last !== undefined ? printSampleCursor(last) : null;
       return {
-        samples: rows.map(printedSample),
-        pagination: { limit, total, next_cursor: next, has_more: hasMore },
+        samples: page.rows.map(printedSample),
+        pagination: paginationOf(page, limit, printSampleCursor),
       };
     },
 
@@ -148,10 +148,6 @@ async function demandControl({ client, namespace }: Scoped, id: number): Promise
   const where = { id, namespace: namespace.name, deletedAtMs: null };
   const found = isRowId(id) ? await client.control.findFirst({ where, select: { id: true } }) : null;
   if (found === null) throw controlNotFound(id);
-}
-
-function nameOf({ name, keyFingerprint, level }: Principal): string {
-  return name ?? keyFingerprint ?? level;
 }
 
 function ruleFact(
@@ -186,7 +182,7 @@ function printedRule(rule: SamplingRule, samples: number) {
     masked_patterns: rule.maskedPatterns,
     max_bytes: rule.maxBytes,
     retention_hours: rule.retentionHours,
-    ends_at: rule.endsAtMs === null ? null : isoOf(rule.endsAtMs),
+    ends_at: isoOf(rule.endsAtMs),
     created_at: isoOf(rule.createdAtMs),
     created_by: rule.createdBy,
     sample_count: samples,
@@ -208,8 +204,4 @@ export function printedSample(row: SampleFacts) {
     expires_at: isoOf(row.expiresAtMs),
     masked_values: row.maskedValues,
   };
-}
-
-function isoOf(ms: number): string {
-  return new Date(ms).toISOString();
 }

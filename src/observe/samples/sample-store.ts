@@ -1,4 +1,5 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import { type PageAsked, pageOf } from '../../contract/call/page.js';
 import type { BulkRow } from '../../storage/database/bulk.js';
 import type { Database } from '../../storage/database/database.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
@@ -14,10 +15,7 @@ const REMOVED_AT_ONCE = 1_000;
 export type NewSamplingRule = Omit<SamplingRule, 'id' | 'namespace' | 'droppedSamples'>;
 
 /** Selection of samples to list. */
-export interface SampleFilters {
-  /** Only those after it, which are older; null for the first page. */
-  readonly cursor: SampleCursor | null;
-  readonly limit: number;
+export interface SampleFilters extends PageAsked<SampleCursor> {
   /** Key of the agent; null for all. */
   readonly agentName: string | null;
   readonly ruleId: number | null;
@@ -92,7 +90,7 @@ export function createSampleStore({ client, namespace }: Scoped) {
     /** One page, latest first. */
     list: ({ cursor, limit, agentName, ruleId, nowMs }: SampleFilters) =>
       withServiceErrors(async () => {
-        if (ruleId !== null && !isRowId(ruleId)) return { rows: [], total: 0, hasMore: false };
+        if (ruleId !== null && !isRowId(ruleId)) return pageOf([], limit, 0);
         const where = {
           ...of,
           expiresAtMs: { gt: BigInt(nowMs) },
@@ -106,7 +104,7 @@ export function createSampleStore({ client, namespace }: Scoped) {
           orderBy: [{ takenAtMs: 'desc' }, { decisionId: 'desc' }],
           take: limit + 1,
         });
-        return { rows: rows.slice(0, limit).map(factsOf), total, hasMore: rows.length > limit };
+        return pageOf(rows.map(factsOf), limit, total);
       }),
 
     /** Null for one whose time is over. */

@@ -1,13 +1,10 @@
 import { z } from 'zod';
-import { oneOf, report, withDefault, withExample } from '../../contract/input/fields.js';
-import { integer, number } from '../../contract/input/numbers.js';
-import { strictFlag } from '../../contract/input/parse-input.js';
+import { flag, oneOf, report, withDefault, withExample } from '../../contract/input/fields.js';
+import { number, rowId } from '../../contract/input/numbers.js';
+import type { InputsOf } from '../../contract/input/parse-input.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
-import { createControlDataSchema } from '../../manage/controls/control-data.js';
+import { createControlDataSchema, exampleData } from '../../manage/controls/control-data.js';
 import { SHADOW_SHARES } from './shadow.js';
-
-/** Any integer: a number that is no id is not found. */
-const controlId = integer();
 
 const share = () =>
   withDefault(number({ max: 1 }), 1).superRefine((value, sink) => {
@@ -19,38 +16,26 @@ export function createShadowSchemas(registry: EvaluatorRegistry) {
   return {
     setShadow: withExample(
       z.object({
-        control_id: controlId,
+        control_id: rowId,
         data: createControlDataSchema(registry),
         share: share(),
         share_by: withDefault(oneOf(SHADOW_SHARES), 'agent'),
-        strict: strictFlag(),
+        strict: flag(),
       }),
       {
-        data: {
-          execution: 'server',
-          scope: { step_types: ['tool'], stages: ['pre'] },
-          condition: {
-            selector: { path: 'input.text' },
-            evaluator: { name: 'regex', config: { pattern: '\\b\\d{13,16}\\b' } },
-          },
-          action: { decision: 'deny' },
-        },
+        data: exampleData('\\b\\d{13,16}\\b', { step_types: ['tool'], stages: ['pre'] }),
         share: 0.1,
         share_by: 'session',
       },
     ),
-    getShadow: z.object({ control_id: controlId }),
+    getShadow: z.object({ control_id: rowId }),
     listShadows: z.object({}),
-    promoteShadow: withExample(z.object({ control_id: controlId, shadow_version: integer() }), {
+    promoteShadow: withExample(z.object({ control_id: rowId, shadow_version: rowId }), {
       shadow_version: 1,
     }),
-    dropShadow: z.object({ control_id: controlId }),
+    dropShadow: z.object({ control_id: rowId }),
   };
 }
 
 /** Outputs of these schemas, by RPC. */
-export type ShadowInputs = {
-  [Rpc in keyof ReturnType<typeof createShadowSchemas>]: z.output<
-    ReturnType<typeof createShadowSchemas>[Rpc]
-  >;
-};
+export type ShadowInputs = InputsOf<ReturnType<typeof createShadowSchemas>>;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { AuthService } from '../../../gen/proto/enforcement/v1/auth_service_pb.js';
 import { type CallContext, type HandlersOf, handler, type Principal } from '../../contract/call/handler.js';
 import type { TargetName } from '../../contract/call/namespace.js';
+import { isoOfSeconds } from '../../contract/call/printed.js';
 import { scopeMask } from '../../contract/call/scopes.js';
 import type { ErrorItem } from '../../contract/errors/service-error.js';
 import { text, withExample } from '../../contract/input/fields.js';
@@ -89,7 +90,7 @@ export function createRuntimeTokens(options: RuntimeTokensOptions): HandlersOf<t
         const { token, expiresAt } = tokenFor(await granted(context, target), target);
         return {
           token,
-          expires_at: `${new Date(expiresAt * 1000).toISOString().slice(0, 19)}Z`,
+          expires_at: isoOfSeconds(expiresAt),
           target_type,
           target_id,
           scopes: [TOKEN_SCOPE],

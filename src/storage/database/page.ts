@@ -1,14 +1,9 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import { type Page, type PageAsked, pageOf } from '../../contract/call/page.js';
 import type { DbClient } from './client.js';
 import { allOf } from './text.js';
 
-/** One page of a list. */
-export interface Page<Row> {
-  readonly rows: Row[];
-  /** Number of rows that pass the filters, on all pages. */
-  readonly total: number;
-  readonly hasMore: boolean;
-}
+export type { Page, PageAsked } from '../../contract/call/page.js';
 
 /** Query of a page. */
 export interface PageQuery {
@@ -20,6 +15,15 @@ export interface PageQuery {
   readonly after: Prisma.Sql | null;
   readonly orderBy: Prisma.Sql;
   readonly limit: number;
+}
+
+/** The part of a query by which pages go on with smaller numbers, which `id` has, the greatest first. */
+export function newestFirst(
+  id: Prisma.Sql,
+  { cursor, limit }: PageAsked<number>,
+): Pick<PageQuery, 'id' | 'after' | 'orderBy' | 'limit'> {
+  const after = cursor === null ? null : Prisma.sql`${id} < ${cursor}`;
+  return { id, after, orderBy: Prisma.sql`${id} DESC`, limit };
 }
 
 /** Finds the ids of a page and loads its rows with `load`, in two queries besides that of `load`. */
@@ -35,12 +39,16 @@ export async function findPage<Row extends { readonly id: number }>(
   const found = await client.$queryRaw<{ id: number }[]>(
     Prisma.sql`SELECT ${id} AS "id" FROM ${from} WHERE ${allOf(shown)} ORDER BY ${orderBy} LIMIT ${limit + 1}`,
   );
-  const ids = found.slice(0, limit).map((row) => Number(row.id));
-  return {
-    rows: await loadInOrder(ids, load),
-    total: Number(counted[0]?.total ?? 0),
-    hasMore: found.length > limit,
-  };
+  const ids = found.map((row) => Number(row.id));
+  return loaded(pageOf(ids, limit, Number(counted[0]?.total ?? 0)), load);
+}
+
+/** The page of the rows with the ids of a page. */
+export async function loaded<Row extends { readonly id: number }>(
+  ids: Page<number>,
+  load: (ids: number[]) => Promise<Row[]>,
+): Promise<Page<Row>> {
+  return { ...ids, rows: await loadInOrder([...ids.rows], load) };
 }
 
 /** The rows of ids, in their order. */

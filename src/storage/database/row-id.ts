@@ -5,8 +5,3 @@ const MAX_ROW_ID = 2 ** 31 - 1;
 export function isRowId(id: number): boolean {
   return Number.isInteger(id) && id >= 1 && id <= MAX_ROW_ID;
 }
-
-/** Clamps a cursor to the 32 bits of ids, with which it is compared. */
-export function within32Bits(cursor: number): number {
-  return Math.min(Math.max(cursor, -(2 ** 31)), MAX_ROW_ID);
-}

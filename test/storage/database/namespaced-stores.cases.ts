@@ -455,7 +455,7 @@ const shadows = casesOf(createShadowStore, {
 const destinations = casesOf((scope: Scoped) => createDestinationStore(scope, UNSEALED), {
   find: (store, { destinationId }) => store.find(destinationId),
   count: (store) => store.count(),
-  list: (store) => store.list(null, 100),
+  list: (store) => store.list(PAGE),
   openDeliveries: (store, { destinationId }) => store.openDeliveries([destinationId]),
   insert: (store) => effectOf(store.insert(newDestination('another'))),
   update: (store, { destinationId }) => effectOf(store.update(destinationId, { name: 'renamed' })),

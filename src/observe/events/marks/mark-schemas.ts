@@ -9,7 +9,8 @@ import {
   withExample,
 } from '../../../contract/input/fields.js';
 import { integer } from '../../../contract/input/numbers.js';
-import { within32Bits } from '../../../storage/database/row-id.js';
+import { idCursor, pageSize } from '../../../contract/input/paging.js';
+import type { InputsOf } from '../../../contract/input/parse-input.js';
 import { isStorable } from '../../../storage/database/text.js';
 
 const MAX_NOTE_LENGTH = 1_000;
@@ -18,7 +19,6 @@ const MAX_ID_LENGTH = 36;
 /** Events of one filter: as many as a search of events returns. */
 const MAX_EVENTS = 1_000;
 const MAX_DAYS = 3_650;
-const PAGE_SIZE = { min: 1, max: 1_000, default: 100 } as const;
 
 const note = field<string>(
   (value, sink) => {
@@ -46,8 +46,8 @@ export const MARK_SCHEMAS = {
   }),
   unmarkFalsePositive: z.object(match),
   listFalsePositives: z.object({
-    cursor: nullable(integer().transform(within32Bits)),
-    limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+    cursor: idCursor,
+    limit: pageSize({ max: 1_000, preset: 100 }),
     control_id: nullable(controlId()),
     control_execution_ids: withDefault(list(executionId(), { max: MAX_EVENTS }), []),
     days: nullable(integer({ min: 1, max: MAX_DAYS })),
@@ -55,4 +55,4 @@ export const MARK_SCHEMAS = {
 };
 
 /** Outputs of these schemas, by RPC. */
-export type MarkInputs = { [Rpc in keyof typeof MARK_SCHEMAS]: z.output<(typeof MARK_SCHEMAS)[Rpc]> };
+export type MarkInputs = InputsOf<typeof MARK_SCHEMAS>;

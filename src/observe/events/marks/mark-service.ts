@@ -1,6 +1,8 @@
 import type { JsonObject } from '../../../../packages/exact-json/src/index.js';
 import type { CallContext, Principal } from '../../../contract/call/handler.js';
 import { nameOfKey } from '../../../contract/call/namespace.js';
+import { paginationOf } from '../../../contract/call/page.js';
+import { callerName, isoOf } from '../../../contract/call/printed.js';
 import { controlNotFound } from '../../../manage/controls/control-errors.js';
 import { createControlStore } from '../../../manage/controls/control-store.js';
 import type { AuditFact } from '../../../storage/database/audit-log.js';
@@ -89,19 +91,14 @@ export function createMarkService(options: MarkServiceOptions) {
     /** One page, latest mark first. */
     async list(context: CallContext, input: MarkInputs['listFalsePositives']) {
       const { cursor, limit, control_id: controlId, control_execution_ids: ids, days } = input;
-      const { rows, total, hasMore } = await createMarkStore(scopeOf(context, database.client)).list({
-        cursor: cursor ?? null,
+      const page = await createMarkStore(scopeOf(context, database.client)).list({
+        cursor,
         limit,
         controlId: controlId ?? null,
         controlExecutionIds: [...new Set(ids)],
         sinceMs: days === undefined ? null : now() - days * DAY_MS,
       });
-      const last = rows.at(-1);
-      const next = hasMore && last !== undefined ? String(last.id) : null;
-      return {
-        false_positives: rows.map(printedMark),
-        pagination: { limit, total, next_cursor: next, has_more: hasMore },
-      };
+      return { false_positives: page.rows.map(printedMark), pagination: paginationOf(page, limit) };
     },
   };
 
@@ -121,7 +118,7 @@ export function createMarkService(options: MarkServiceOptions) {
       decisionId: event.decision_id,
       matchedAtMs: Number(event.timestamp.us / 1_000n),
       note: note ?? null,
-      markedBy: principal.name ?? principal.keyFingerprint ?? principal.level,
+      markedBy: callerName(principal),
       markedAtMs: nowMs,
     });
   }
@@ -151,10 +148,10 @@ function printedMark(row: MarkRow) {
     control_execution_id: row.controlExecutionId,
     control_id: row.controlId,
     agent_name: nameOfKey(row.agentName),
-    matched_at: new Date(row.matchedAtMs).toISOString(),
+    matched_at: isoOf(row.matchedAtMs),
     decision_id: row.decisionId,
     note: row.note,
     marked_by: row.markedBy,
-    marked_at: new Date(row.markedAtMs).toISOString(),
+    marked_at: isoOf(row.markedAtMs),
   };
 }

@@ -1,7 +1,7 @@
 import { Prisma } from '../../../../gen/prisma/sqlite/client.js';
 import type { Database } from '../../../storage/database/database.js';
 import { withServiceErrors } from '../../../storage/database/errors.js';
-import { findPage, type Page } from '../../../storage/database/page.js';
+import { findPage, newestFirst, type Page, type PageAsked } from '../../../storage/database/page.js';
 import type { Scoped } from '../../../storage/database/scoped.js';
 
 /** A match that is marked. Times are in milliseconds since 1970. */
@@ -22,10 +22,7 @@ export interface MarkRow {
 export type MarkedMatch = Pick<MarkRow, 'controlId' | 'controlExecutionId'>;
 
 /** Selection of marks to list. */
-export interface MarkFilters {
-  /** Only smaller ids; null for the first page. */
-  readonly cursor: number | null;
-  readonly limit: number;
+export interface MarkFilters extends PageAsked<number> {
   readonly controlId: number | null;
   /** Empty for all. */
   readonly controlExecutionIds: readonly string[];
@@ -50,7 +47,6 @@ export function createMarkStore({ client, namespace: { name: namespace } }: Scop
       withServiceErrors(() => {
         const query = {
           from: Prisma.sql`"false_positives" f`,
-          id: Prisma.sql`f."id"`,
           filters: [
             Prisma.sql`f."namespace" = ${namespace}`,
             ...(controlId === null ? [] : [Prisma.sql`f."control_id" = ${controlId}`]),
@@ -59,9 +55,7 @@ export function createMarkStore({ client, namespace: { name: namespace } }: Scop
               ? []
               : [Prisma.sql`f."control_execution_id" IN (${Prisma.join([...controlExecutionIds])})`]),
           ],
-          after: cursor === null ? null : Prisma.sql`f."id" < ${cursor}`,
-          orderBy: Prisma.sql`f."id" DESC`,
-          limit,
+          ...newestFirst(Prisma.sql`f."id"`, { cursor, limit }),
         };
         return findPage(client, query, async (ids) => {
           const rows = await client.falsePositive.findMany({ where: { namespace, id: { in: ids } } });

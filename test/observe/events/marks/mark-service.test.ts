@@ -33,7 +33,7 @@ describeOnEachDatabase('marks of matches', (freshDatabaseUrl) => {
     });
     await service.mark(ADMIN, { control_execution_id: id, control_id: 1, note: undefined });
     const { false_positives: marks } = await service.list(ADMIN, {
-      cursor: undefined,
+      cursor: null,
       limit: 100,
       control_id: undefined,
       control_execution_ids: [],
