@@ -98,7 +98,8 @@ export function createAgentReading({ database, stepSchemas }: AgentReadingOption
   };
 }
 
-interface StoredAgent extends AgentRegistration {
+/** An agent with its registration. */
+export interface StoredAgent extends AgentRegistration {
   readonly version: number;
   readonly linked_control_ids: readonly number[];
   readonly step_schemas: StepSchemaMode | 'default';

@@ -79,8 +79,10 @@ export function createSender(options: SenderOptions): Sender {
   /** Whether this process may send: long enough for attempts that begin now. */
   async function keepsLease(): Promise<boolean> {
     if (held === undefined) {
-      if (!(await outbox.hasDue(now())) || (await lease.acquire()) === null) return false;
-      const holder = createLeaseHolder({ lease, monotonic, position: () => null });
+      if (!(await outbox.hasDue(now()))) return false;
+      const askedAtMs = monotonic();
+      if ((await lease.acquire()) === null) return false;
+      const holder = createLeaseHolder({ lease, monotonic, askedAtMs, position: () => null });
       held = { holder, attempts: new AbortController() };
       workedAtMs = monotonic();
     }

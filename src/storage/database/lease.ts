@@ -103,14 +103,17 @@ export interface LeaseHolder {
   end(): Promise<void>;
 }
 
-/** Begins to renew a lease that was just taken. `position` returns what to store. */
+/** Begins to renew a lease that was just taken. */
 export function createLeaseHolder(options: {
   readonly lease: Lease;
   readonly monotonic: () => number;
+  /** When it was asked for: it may have been taken at once, and told late. */
+  readonly askedAtMs: number;
+  /** Returns what to store. */
   readonly position: () => bigint | null;
 }): LeaseHolder {
-  const { lease, monotonic, position } = options;
-  let renewedAtMs = monotonic();
+  const { lease, monotonic, askedAtMs, position } = options;
+  let renewedAtMs = askedAtMs;
   let stored = position();
   let isTaken = false;
   let renewing: Promise<void> | undefined;

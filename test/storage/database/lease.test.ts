@@ -97,7 +97,10 @@ describe('the holder of a lease', () => {
       release: vi.fn<Lease['release']>(async () => {}),
     };
     const work = { position: 0n };
-    const holder = createLeaseHolder({ lease, monotonic: Date.now, position: () => work.position });
+    const holder = createLeaseHolder({
+      ...{ lease, monotonic: Date.now, askedAtMs: Date.now() },
+      position: () => work.position,
+    });
     return { lease, work, holder };
   }
 

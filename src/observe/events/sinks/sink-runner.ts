@@ -67,8 +67,9 @@ export function createSinkRunner(options: SinkRunnerOptions): SinkRunner {
     while (!closing.signal.aborted) {
       const before = figures.position;
       try {
+        const askedAtMs = monotonic();
         const held = await lease.acquire();
-        if (held !== null) await runOnce(held.position);
+        if (held !== null) await runOnce(held.position, askedAtMs);
         else {
           figures.failuresInRow = 0;
           await pause(times.standbyMs);
@@ -86,9 +87,9 @@ export function createSinkRunner(options: SinkRunnerOptions): SinkRunner {
     }
   }
 
-  async function runOnce(stored: bigint | null): Promise<void> {
+  async function runOnce(stored: bigint | null, askedAtMs: number): Promise<void> {
     let position = stored;
-    const holder = createLeaseHolder({ lease, monotonic, position: () => position });
+    const holder = createLeaseHolder({ lease, monotonic, askedAtMs, position: () => position });
     let session: SinkSession | undefined;
     const cutOff = new AbortController();
     let timer: NodeJS.Timeout | undefined;
