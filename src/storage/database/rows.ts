@@ -1,0 +1,100 @@
+import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import type { BulkDatabase, BulkLane, BulkRow, BulkValue } from './bulk.js';
+
+/** How a column is read. */
+export interface Column<T> {
+  /** The value of the member, from one of the database that is not null. */
+  readonly of: (value: Exclude<BulkValue, null>) => T;
+  readonly mayBeNull?: true;
+  /** What is selected: by default, the column that has the name of the member in snake case. */
+  readonly from?: Prisma.Sql;
+}
+
+export const text: Column<string> = { of: String };
+/** Integers up to 2^53, and decimals. */
+export const number: Column<number> = { of: Number };
+/** Integers of 64 bits. */
+export const bigint: Column<bigint> = { of: BigInt };
+/** A boolean of PostgreSQL; SQLite has 1 and 0. */
+export const flag: Column<boolean> = { of: (value) => Number(value) === 1 };
+
+/** A value in its JSON text. */
+export function json<T>(): Column<T> {
+  return { of: (value) => JSON.parse(String(value)) as T };
+}
+
+/** A column that may be null. */
+export function nullable<T>(column: Column<T>): Column<T | null> {
+  return { ...column, mayBeNull: true };
+}
+
+/** A column whose values become others. */
+export function mapped<T, Other>({ of, ...column }: Column<T>, map: (value: T) => Other): Column<Other> {
+  return { ...column, of: (value) => map(of(value)) };
+}
+
+/** An expression, or a column with another name than its member. */
+export function from<T>(selected: Prisma.Sql, column: Column<T>): Column<T> {
+  return { ...column, from: selected };
+}
+
+/** Declared columns: what to select, and what reads a row of it. */
+export interface Columns<Row> {
+  /** For after SELECT. */
+  readonly list: Prisma.Sql;
+  /** Reads a row that begins with these columns. Throws if one is missing, or is null and may not be. */
+  readonly read: (row: BulkRow) => Row;
+}
+
+/** A row as its columns read it. */
+export type ReadRow<Of> = Of extends Columns<infer Row> ? Row : never;
+
+/** Declares columns by the members of a row; `alias` is that of their table. */
+export function columns<Declared extends Readonly<Record<string, Column<unknown>>>>(
+  declared: Declared,
+  alias?: string,
+): Columns<{ readonly [Member in keyof Declared]: Declared[Member] extends Column<infer T> ? T : never }> {
+  const members = Object.entries(declared);
+  const prefix = alias === undefined ? '' : `${alias}.`;
+  const named = (member: string) => Prisma.raw(`${prefix}"${snakeCase(member)}"`);
+  return {
+    list: Prisma.join(
+      members.map(([member, column]) => column.from ?? named(member)),
+      ', ',
+    ),
+    read(row) {
+      const values: Record<string, unknown> = {};
+      let at = 0;
+      for (const [member, { of, mayBeNull }] of members) {
+        const value = row[at];
+        at += 1;
+        if (value === undefined || (value === null && !mayBeNull)) throw new Error(`a row lacks ${member}`);
+        values[member] = value === null ? null : of(value);
+      }
+      return values as never;
+    },
+  };
+}
+
+/** The name of a column: that of a member in snake case. */
+export function snakeCase(member: string): string {
+  return member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** A tag for the rest of a query, from FROM on, that reads its rows of the columns. */
+export function select<Row>(
+  { list, read }: Columns<Row>,
+  bulk: Pick<BulkDatabase, 'read'>,
+  lane: BulkLane = 'search',
+): (rest: TemplateStringsArray, ...values: unknown[]) => Promise<Row[]> {
+  return async (rest, ...values) => {
+    const rows = await bulk.read(lane, Prisma.sql`SELECT ${list} ${Prisma.sql(rest, ...values)}`);
+    return rows.map(read);
+  };
+}
+
+/** Reads the one number that a query asks for; 0 when there is none. */
+export async function readNumber(bulk: Pick<BulkDatabase, 'read'>, query: Prisma.Sql): Promise<number> {
+  const [row] = await bulk.read('search', query);
+  return Number(row?.[0] ?? 0);
+}
