@@ -6,7 +6,7 @@ import { findPage, type Page } from '../../storage/database/page.js';
 import { isRowId } from '../../storage/database/row-id.js';
 import type { Scoped } from '../../storage/database/scoped.js';
 import { assertStorable } from '../../storage/database/text.js';
-import { type ActiveHalt, type HaltScope, INSTALLATION } from './halt.js';
+import { ACTIVE, type ActiveHalt, type HaltScope, INSTALLATION } from './halt.js';
 import type { HALT_STATES } from './halt-schemas.js';
 
 export type HaltState = (typeof HALT_STATES)[number];
@@ -103,24 +103,12 @@ export function createHaltStore({ client, namespace }: Scoped) {
 export function activeHaltsQuery(nowMs: number, afterId = 0, limit?: number): Prisma.Sql {
   const most = limit === undefined ? Prisma.empty : Prisma.sql`LIMIT ${limit}`;
   return Prisma.sql`
-    SELECT "id", "namespace", "scope", "agent_name", "session_id", "step_name", "reason", "expires_at_ms" FROM "halts" h
+    SELECT ${ACTIVE.list} FROM "halts" h
     WHERE "id" > ${afterId} AND ${isInState('active', nowMs)} ORDER BY "id" ${most}`;
 }
 
 /** A halt of a row of `activeHaltsQuery`. */
-export function haltOf(row: BulkRow): ActiveHalt {
-  const [id, namespace, scope, agentName, sessionId, stepName, reason, expiresAtMs] = row;
-  return {
-    id: Number(id),
-    namespace: String(namespace),
-    scope: String(scope) as HaltScope,
-    agentName: textOf(agentName),
-    sessionId: textOf(sessionId),
-    stepName: textOf(stepName),
-    reason: String(reason),
-    expiresAtMs: textOf(expiresAtMs) === null ? null : Number(expiresAtMs),
-  };
-}
+export const haltOf: (row: BulkRow) => ActiveHalt = ACTIVE.read;
 
 /** The halts in force of all namespaces, read in a thread that serves no requests. Rejects with a `ServiceError` only. */
 export async function readActiveHalts(
@@ -139,10 +127,6 @@ export function activeOf(row: ActiveHalt): ActiveHalt {
 export function stateOf({ liftedAtMs, expiresAtMs }: HaltRow, nowMs: number): HaltState {
   if (liftedAtMs !== null) return 'lifted';
   return expiresAtMs !== null && expiresAtMs <= nowMs ? 'expired' : 'active';
-}
-
-function textOf(value: BulkRow[number] | undefined): string | null {
-  return value === null || value === undefined ? null : String(value);
 }
 
 function activeAt(nowMs: number) {
