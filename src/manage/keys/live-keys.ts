@@ -1,9 +1,11 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { ChangeFollower } from '../../decide/decisions/revision-watch.js';
+import type { BulkRow } from '../../storage/database/bulk.js';
 import type { RecordedChange } from '../../storage/database/change-log.js';
 import type { Database } from '../../storage/database/database.js';
 import { loadedInTime } from '../../storage/database/in-time.js';
+import { columns, json, nullable, number, text } from '../../storage/database/rows.js';
 
 /** What decides about a call with a key: all of it but names for people and times of the past. */
 export interface LiveKey {
@@ -125,15 +127,24 @@ export class LiveKeys {
   }
 }
 
-/** The columns of `LiveKey`, in this order. */
-const COLUMNS = Prisma.sql`
-  "id", "namespace", "name", "role", "scopes", "agents", "hash", "previous_hash", "previous_until_ms", "expires_at_ms"`;
+const KEY = columns({
+  id: number,
+  namespace: text,
+  name: text,
+  role: nullable(text),
+  scopes: nullable(json<readonly string[]>()),
+  agents: nullable(json<readonly string[]>()),
+  hash: text,
+  previousHash: nullable(text),
+  previousUntilMs: nullable(number),
+  expiresAtMs: nullable(number),
+});
 
 /** A query for the keys that are valid at a time or later; with ids after `afterId`, at most `limit`. */
 export function liveKeysQuery(nowMs: number, afterId = 0, limit?: number): Prisma.Sql {
   const most = limit === undefined ? Prisma.empty : Prisma.sql`LIMIT ${limit}`;
   return Prisma.sql`
-    SELECT ${COLUMNS} FROM "api_keys"
+    SELECT ${KEY.list} FROM "api_keys"
     WHERE "id" > ${afterId} AND "revoked_at_ms" IS NULL
       AND ("expires_at_ms" IS NULL OR "expires_at_ms" > ${BigInt(nowMs)})
     ORDER BY "id" ${most}`;
@@ -145,31 +156,4 @@ async function readLiveKeys({ bulk }: Pick<Database, 'bulk'>, nowMs: number): Pr
 }
 
 /** A key of a row of `liveKeysQuery`. */
-export function liveKeyOf(row: readonly unknown[]): LiveKey {
-  const [id, namespace, name, role, scopes, agents, hash, previousHash, previousUntilMs, expiresAtMs] = row;
-  return {
-    id: Number(id),
-    namespace: String(namespace),
-    name: String(name),
-    role: textOf(role),
-    scopes: listOf(scopes),
-    agents: listOf(agents),
-    hash: String(hash),
-    previousHash: textOf(previousHash),
-    previousUntilMs: numberOf(previousUntilMs),
-    expiresAtMs: numberOf(expiresAtMs),
-  };
-}
-
-function textOf(value: unknown): string | null {
-  return value === null || value === undefined ? null : String(value);
-}
-
-function numberOf(value: unknown): number | null {
-  return value === null || value === undefined ? null : Number(value);
-}
-
-function listOf(value: unknown): readonly string[] | null {
-  const text = textOf(value);
-  return text === null ? null : (JSON.parse(text) as string[]);
-}
+export const liveKeyOf: (row: BulkRow) => LiveKey = KEY.read;
