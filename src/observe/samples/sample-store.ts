@@ -1,12 +1,12 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import type { BulkRow } from '../../storage/database/bulk.js';
 import type { Database } from '../../storage/database/database.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
 import { isRowId } from '../../storage/database/row-id.js';
+import { columns, from, nullable, number, readNumber, select } from '../../storage/database/rows.js';
 import type { Scoped } from '../../storage/database/scoped.js';
 import { assertStorable, isStorable } from '../../storage/database/text.js';
 import type { SampleCursor } from './sample-cursor.js';
-import type { SampleFacts, SampleRow, SamplingRule } from './sampling-rule.js';
+import { RULE, SAMPLE, type SampleFacts, type SampleRow, type SamplingRule } from './sampling-rule.js';
 
 /** Rows removed in one transaction, which locks out other writers on SQLite. */
 const REMOVED_AT_ONCE = 1_000;
@@ -37,6 +37,11 @@ const FACTS = {
   expiresAtMs: true,
   maskedValues: true,
 } as const;
+
+const EXTENT = columns({
+  count: from(Prisma.sql`COUNT(*)`, number),
+  firstEndMs: from(Prisma.sql`MIN("expires_at_ms")`, nullable(number)),
+});
 
 /** The rules and samples of a namespace. Every method rejects with a `ServiceError` only. */
 export function createSampleStore({ client, namespace }: Scoped) {
@@ -122,32 +127,8 @@ export function createSampleStore({ client, namespace }: Scoped) {
 }
 
 /** The rules of all namespaces. Rejects with a `ServiceError` only. */
-export async function readSamplingRules({ bulk }: Pick<Database, 'bulk'>): Promise<SamplingRule[]> {
-  const rows = await bulk.read(
-    'search',
-    Prisma.sql`SELECT "id", "namespace", "agent_name", "control_id", "share", "masked_paths", "masked_patterns",
-      "max_bytes", "retention_hours", "ends_at_ms", "created_at_ms", "created_by", "dropped_samples"
-      FROM "sampling_rules" ORDER BY "id"`,
-  );
-  return rows.map((row) => {
-    const [id, namespace, agentName, controlId, share, maskedPaths, maskedPatterns, ...others] = row;
-    const [maxBytes, retentionHours, endsAtMs, createdAtMs, createdBy, droppedSamples] = others;
-    return ruleOf({
-      id: Number(id),
-      namespace: String(namespace),
-      agentName: agentName === null ? null : String(agentName),
-      controlId: controlId === null ? null : Number(controlId),
-      share: Number(share),
-      maskedPaths: String(maskedPaths),
-      maskedPatterns: String(maskedPatterns),
-      maxBytes: Number(maxBytes),
-      retentionHours: Number(retentionHours),
-      endsAtMs: endsAtMs === null ? null : BigInt(endsAtMs ?? 0),
-      createdAtMs: BigInt(createdAtMs ?? 0),
-      createdBy: String(createdBy),
-      droppedSamples: BigInt(droppedSamples ?? 0),
-    });
-  });
+export function readSamplingRules({ bulk }: Pick<Database, 'bulk'>): Promise<SamplingRule[]> {
+  return select(RULE, bulk)`FROM "sampling_rules" ORDER BY "id"`;
 }
 
 /** Stores samples in one transaction, but those whose rule, or namespace, was deleted meanwhile. Returns their number. */
@@ -214,19 +195,12 @@ export async function countSamples({ bulk }: Pick<Database, 'bulk'>): Promise<{
   readonly count: number;
   readonly firstEndMs: number | null;
 }> {
-  const [row] = await bulk.read(
-    'search',
-    Prisma.sql`SELECT COUNT(*), MIN("expires_at_ms") FROM "step_samples"`,
-  );
-  const [count, first] = row ?? [];
-  return {
-    count: Number(count ?? 0),
-    firstEndMs: first === null || first === undefined ? null : Number(first),
-  };
+  const [extent] = await select(EXTENT, bulk)`FROM "step_samples"`;
+  return extent ?? { count: 0, firstEndMs: null };
 }
 
 /** A page of samples of a namespace with their contents, latest first, for replays. */
-export async function readSamples(
+export function readSamples(
   { bulk }: Pick<Database, 'bulk'>,
   of: {
     readonly namespace: string;
@@ -239,27 +213,18 @@ export async function readSamples(
   },
 ): Promise<SampleRow[]> {
   const { after: last } = of;
-  const rows = await bulk.read(
-    'search',
-    Prisma.sql`SELECT "decision_id", "rule_id", "agent_name", "stage", "step_type", "step_name", "outcome",
-        "taken_at_ms", "expires_at_ms", "masked_values", "content"
-      FROM "step_samples" WHERE ${chosenBy(of)}
-        ${last === null ? Prisma.empty : Prisma.sql`AND ("taken_at_ms", "decision_id") < (${BigInt(last.takenAtMs)}, ${last.decisionId})`}
-      ORDER BY "taken_at_ms" DESC, "decision_id" DESC LIMIT ${of.limit}`,
-  );
-  return rows.map((row) => sampleOf(row, of.namespace));
+  return select(SAMPLE, bulk)`
+    FROM "step_samples" WHERE ${chosenBy(of)}
+      ${last === null ? Prisma.empty : Prisma.sql`AND ("taken_at_ms", "decision_id") < (${BigInt(last.takenAtMs)}, ${last.decisionId})`}
+    ORDER BY "taken_at_ms" DESC, "decision_id" DESC LIMIT ${of.limit}`;
 }
 
 /** Number of the samples that `readSamples` reads in all its pages. */
-export async function countOf(
+export function countOf(
   { bulk }: Pick<Database, 'bulk'>,
   of: Parameters<typeof chosenBy>[0],
 ): Promise<number> {
-  const [row] = await bulk.read(
-    'search',
-    Prisma.sql`SELECT COUNT(*) FROM "step_samples" WHERE ${chosenBy(of)}`,
-  );
-  return Number(row?.[0] ?? 0);
+  return readNumber(bulk, Prisma.sql`SELECT COUNT(*) FROM "step_samples" WHERE ${chosenBy(of)}`);
 }
 
 function chosenBy({
@@ -276,25 +241,6 @@ function chosenBy({
   const ofAgent = agentName === null ? Prisma.empty : Prisma.sql`AND "agent_name" = ${agentName}`;
   return Prisma.sql`"namespace" = ${namespace} AND "taken_at_ms" >= ${BigInt(sinceMs)}
     AND "expires_at_ms" > ${BigInt(nowMs)} ${ofAgent}`;
-}
-
-function sampleOf(row: BulkRow, namespace: string): SampleRow {
-  const [decisionId, ruleId, agentName, stage, stepType, stepName, outcome, ...others] = row;
-  const [takenAtMs, expiresAtMs, maskedValues, content] = others;
-  return {
-    namespace,
-    decisionId: String(decisionId),
-    ruleId: Number(ruleId),
-    agentName: String(agentName),
-    stage: String(stage),
-    stepType: String(stepType),
-    stepName: String(stepName),
-    outcome: String(outcome),
-    takenAtMs: Number(takenAtMs),
-    expiresAtMs: Number(expiresAtMs),
-    maskedValues: Number(maskedValues),
-    content: String(content),
-  };
 }
 
 function after({ takenAtMs, decisionId }: SampleCursor): Prisma.StepSampleWhereInput[] {
