@@ -1,7 +1,8 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import type { BulkRow, BulkTransaction } from '../../storage/database/bulk.js';
+import type { BulkTransaction } from '../../storage/database/bulk.js';
 import type { Database } from '../../storage/database/database.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
+import { columns, from, nullable, number, select, text } from '../../storage/database/rows.js';
 import type { Scoped } from '../../storage/database/scoped.js';
 import { grouped } from './grouped.js';
 
@@ -67,19 +68,33 @@ export function createExpectationStore({ client, namespace }: Scoped) {
   };
 }
 
+/** When the agent of an expectation `e` was last heard at its point. */
+export const HEARD_S = from(
+  Prisma.sql`(SELECT MAX(c."last_seen_s") FROM "agent_coverage" c
+    WHERE c."agent_id" = e."agent_id" AND (e."point" = '' OR c."point" = e."point"))`,
+  nullable(number),
+);
+
+const WATCHED = columns(
+  {
+    agentId: number,
+    point: text,
+    intervalS: number,
+    sinceS: number,
+    overdueS: nullable(number),
+    agentKey: from(Prisma.sql`a."name"`, text),
+    namespace: from(Prisma.sql`a."namespace"`, text),
+    heardS: HEARD_S,
+  },
+  'e',
+);
+
 /** All expectations of all namespaces, with when their agents were last heard. */
-export async function watchedExpectations({
+export function watchedExpectations({
   bulk,
 }: Pick<Database, 'bulk'>): Promise<readonly WatchedExpectation[]> {
-  const rows = await bulk.read(
-    'statistics',
-    Prisma.sql`
-      SELECT e."agent_id", e."point", e."interval_s", e."since_s", e."overdue_s", a."name", a."namespace",
-        (SELECT MAX(c."last_seen_s") FROM "agent_coverage" c
-          WHERE c."agent_id" = e."agent_id" AND (e."point" = '' OR c."point" = e."point"))
-      FROM "agent_expectations" e JOIN "agents" a ON a."id" = e."agent_id"`,
-  );
-  return rows.map(watched);
+  return select(WATCHED, bulk, 'statistics')`
+    FROM "agent_expectations" e JOIN "agents" a ON a."id" = e."agent_id"`;
 }
 
 /** Says that an agent is overdue since a time, or is not with null. False if another process did so before. */
@@ -93,18 +108,4 @@ export async function setOverdue(
     WHERE "agent_id" = ${agentId} AND "point" = ${point}
       AND ${overdueS === null ? Prisma.sql`"overdue_s" IS NULL` : Prisma.sql`"overdue_s" = ${BigInt(overdueS)}`}`);
   return updated?.changes === 1;
-}
-
-function watched(row: BulkRow): WatchedExpectation {
-  const [agentId, point, intervalS, sinceS, overdueS, agentKey, namespace, heardS] = row;
-  return {
-    agentId: Number(agentId),
-    point: String(point),
-    intervalS: Number(intervalS),
-    sinceS: Number(sinceS),
-    overdueS: overdueS === null || overdueS === undefined ? null : Number(overdueS),
-    agentKey: String(agentKey),
-    namespace: String(namespace),
-    heardS: heardS === null || heardS === undefined ? null : Number(heardS),
-  };
 }
