@@ -1,15 +1,18 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase } from '../../storage/database/bulk.js';
+import { columns, number, type ReadRow, select, text } from '../../storage/database/rows.js';
+
+const REPLICA = columns({
+  /** Random, anew at each start. */
+  id: text,
+  /** Name of its host. */
+  name: text,
+  version: text,
+  startedAtMs: number,
+});
 
 /** A process that serves the database. Times are in milliseconds since 1970, by the clock of that process. */
-export interface ReplicaRow {
-  /** Random, anew at each start. */
-  readonly id: string;
-  /** Name of its host. */
-  readonly name: string;
-  readonly version: string;
-  readonly startedAtMs: number;
-}
+export type ReplicaRow = ReadRow<typeof REPLICA>;
 
 /** A process that has not said that it runs for this long is gone, in milliseconds. */
 export const REPLICA_LIMIT_MS = 2 * 60_000;
@@ -36,20 +39,9 @@ export function createReplicaStore({ read, transaction }: Pick<BulkDatabase, 're
     },
 
     /** The processes that run, by name and id. */
-    async running(nowMs: number): Promise<ReplicaRow[]> {
-      const rows = await read(
-        'statistics',
-        Prisma.sql`
-          SELECT "id", "name", "version", "started_at_ms" FROM "replicas"
-          WHERE "seen_at_ms" >= ${BigInt(nowMs - REPLICA_LIMIT_MS)} ORDER BY "name", "id" LIMIT 1000`,
-      );
-      return rows.map(([id, name, version, startedAtMs]) => ({
-        id: String(id),
-        name: String(name),
-        version: String(version),
-        startedAtMs: Number(startedAtMs),
-      }));
-    },
+    running: (nowMs: number): Promise<ReplicaRow[]> =>
+      select(REPLICA, { read }, 'statistics')`
+        FROM "replicas" WHERE "seen_at_ms" >= ${BigInt(nowMs - REPLICA_LIMIT_MS)} ORDER BY "name", "id" LIMIT 1000`,
   };
 }
 
