@@ -2,13 +2,13 @@ import { Prisma } from '../../../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase, BulkRow, BulkTransaction } from '../../../storage/database/bulk.js';
 import type { DatabaseLocation } from '../../../storage/database/database-url.js';
 import { jsonElements } from '../../../storage/database/json-elements.js';
+import { readNumber } from '../../../storage/database/rows.js';
 import { TRUE } from '../../../storage/database/text.js';
 import { bigintOf } from '../store/count.js';
 import type { EventRetention, Oldest, PruningCounts, PruningLimits } from '../store/event-retention.js';
 import { claimPruning } from '../store/log-row.js';
 import { ROLLUP_LEVELS } from '../store/rollup-levels.js';
 import { agentsOfOthers, countByNamespace, HAS_OTHERS } from './namespace-events.js';
-import { readNumber } from './read-number.js';
 import { ALL_EVENTS, OPEN_TABLE, type Segment, tableOf } from './segment-tables.js';
 import { closedSegments, dropSegment, segmentsIn } from './segments.js';
 
