@@ -1,11 +1,12 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import { type AgentKey, namespaceNamed } from '../../contract/call/namespace.js';
+import { namespaceNamed } from '../../contract/call/namespace.js';
 import { activeHaltsQuery, haltOf } from '../../decide/halts/halt-store.js';
 import { liveKeyOf, liveKeysQuery } from '../../manage/keys/live-keys.js';
-import type { BulkReader } from '../../storage/database/bulk.js';
+import type { BulkReader, BulkRow } from '../../storage/database/bulk.js';
+import { columns, from, number, type ReadRow, text } from '../../storage/database/rows.js';
 import { agentLine, controlLine, haltLine, keyLine, policyLine, type StateHeader } from './file-format.js';
 import type { StateWriter } from './state-file.js';
-import { createStepsRecords, type KnownSchemas } from './steps-records.js';
+import { AGENT, createStepsRecords, type KnownSchemas } from './steps-records.js';
 
 /** Rows of ids and names per query: a few milliseconds of work on the main thread. */
 const ROWS_AT_ONCE = 500;
@@ -29,146 +30,142 @@ export async function writeDatabaseState(
   const lines = new LineBuffer(writer);
   /** Whether some control may read the metadata of agents. */
   let withMetadata = false;
-  const targetsOf = groups(read, bindings, targetOfRow);
-  for await (const rows of pages(read, controls, CONTROLS_AT_ONCE)) {
-    for (const [key, name, data] of rows) {
-      const id = Number(key);
-      const targets = await targetsOf(id);
-      withMetadata ||= mayReadMetadata(String(data));
-      lines.add(controlLine({ id, name: String(name), data: String(data), targets }));
+  const targetsOf = groups(read, BINDING.read, bindings);
+  for await (const rows of pages(read, CONTROL.read, controls, CONTROLS_AT_ONCE)) {
+    for (const control of rows) {
+      const targets = await targetsOf(control.id);
+      withMetadata ||= mayReadMetadata(control.data);
+      lines.add(controlLine({ ...control, targets: targets.map(targetOf) }));
     }
     await lines.drain();
   }
-  const controlsOfPolicy = groups(read, pairsOf('policy_controls', 'policy_id', 'control_id'), memberOf);
-  for await (const rows of pages(read, policies)) {
-    for (const [key] of rows) {
-      const id = Number(key);
-      lines.add(policyLine({ id, controlIds: await controlsOfPolicy(id) }));
+  const controlsOfPolicy = groups(read, PAIR.read, pairsOf('policy_controls', 'policy_id', 'control_id'));
+  for await (const rows of pages(read, POLICY.read, policies)) {
+    for (const { id } of rows) {
+      lines.add(policyLine({ id, controlIds: (await controlsOfPolicy(id)).map(memberOf) }));
     }
     await lines.drain();
   }
-  const controlsOfAgent = groups(read, pairsOf('agent_controls', 'agent_id', 'control_id'), memberOf);
-  const policiesOfAgent = groups(read, pairsOf('agent_policies', 'agent_id', 'policy_id'), memberOf);
-  for await (const rows of pages(read, agents)) {
+  const controlsOfAgent = groups(read, PAIR.read, pairsOf('agent_controls', 'agent_id', 'control_id'));
+  const policiesOfAgent = groups(read, PAIR.read, pairsOf('agent_policies', 'agent_id', 'policy_id'));
+  for await (const rows of pages(read, AGENT.read, agents)) {
     const stepsOf = await steps.ofPage(rows, withMetadata);
     for (const row of rows) {
-      const id = Number(row[0]);
-      const controlIds = await controlsOfAgent(id);
-      const policyIds = await policiesOfAgent(id);
-      lines.add(agentLine({ key: String(row[1]) as AgentKey, controlIds, policyIds, steps: stepsOf(row) }));
+      const controlIds = (await controlsOfAgent(row.id)).map(memberOf);
+      const policyIds = (await policiesOfAgent(row.id)).map(memberOf);
+      lines.add(agentLine({ key: row.name, controlIds, policyIds, steps: stepsOf(row) }));
     }
     await lines.drain();
   }
   steps.forgetOthers();
-  const keys: PageQuery = (last, limit) => liveKeysQuery(timeMs, idAfter(last), limit);
-  for await (const rows of pages(read, keys)) {
-    for (const row of rows) lines.add(keyLine(liveKeyOf(row)));
+  const keys: PageQuery = (last, limit) => liveKeysQuery(timeMs, last?.id, limit);
+  for await (const rows of pages(read, liveKeyOf, keys)) {
+    for (const key of rows) lines.add(keyLine(key));
     await lines.drain();
   }
-  const halts: PageQuery = (last, limit) => activeHaltsQuery(timeMs, idAfter(last), limit);
-  for await (const rows of pages(read, halts)) {
-    for (const row of rows) lines.add(haltLine(haltOf(row)));
+  const halts: PageQuery = (last, limit) => activeHaltsQuery(timeMs, last?.id, limit);
+  for await (const rows of pages(read, haltOf, halts)) {
+    for (const halt of rows) lines.add(haltLine(halt));
     await lines.drain();
   }
   await lines.flush();
 }
 
 async function headerOf(read: BulkReader, timeMs: number): Promise<StateHeader> {
-  const [row] = await read(Prisma.sql`
-    SELECT s."revision", s."instance_id",
-      (SELECT COUNT(*) FROM "controls" WHERE "deleted_at_ms" IS NULL),
-      (SELECT COUNT(*) FROM "policies"), (SELECT COUNT(*) FROM "agents"),
-      (SELECT COUNT(*) FROM "control_bindings" WHERE "enabled" = ${true}),
-      (SELECT COUNT(*) FROM (${liveKeysQuery(timeMs)}) k),
-      (SELECT COUNT(*) FROM (${activeHaltsQuery(timeMs)}) a)
-    FROM "service_state" s WHERE s."id" = 1`);
+  const count = (of: Prisma.Sql) => from(Prisma.sql`(SELECT COUNT(*) FROM ${of})`, number);
+  const header = columns({
+    revision: number,
+    instanceId: text,
+    controls: count(Prisma.sql`"controls" WHERE "deleted_at_ms" IS NULL`),
+    policies: count(Prisma.sql`"policies"`),
+    agents: count(Prisma.sql`"agents"`),
+    bindings: count(Prisma.sql`"control_bindings" WHERE "enabled" = ${true}`),
+    keys: count(Prisma.sql`(${liveKeysQuery(timeMs)}) k`),
+    halts: count(Prisma.sql`(${activeHaltsQuery(timeMs)}) a`),
+  });
+  const [row] = await read(Prisma.sql`SELECT ${header.list} FROM "service_state" WHERE "id" = 1`);
   if (row === undefined) throw new Error('the row of the revision is missing');
-  const [revision, instanceId, controlCount, policyCount, agentCount, bindingCount, keyCount, haltCount] =
-    row;
-  return {
-    revision: Number(revision),
-    instanceId: String(instanceId),
-    timeMs,
-    controls: Number(controlCount),
-    policies: Number(policyCount),
-    agents: Number(agentCount),
-    keys: Number(keyCount),
-    halts: Number(haltCount),
-    bindings: Number(bindingCount),
-  };
+  return { ...header.read(row), timeMs };
 }
 
-type Rows = Awaited<ReturnType<BulkReader>>;
 /** Whether a definition may have an expression with metadata of the agent; only its evaluator knows. */
 function mayReadMetadata(definition: string): boolean {
   return definition.includes('"cel"') && definition.includes('agent');
 }
 
 /** A query for the rows after `last`, in a fixed order; from the start without it. */
-type PageQuery = (last: Rows[number] | undefined, limit: number) => Prisma.Sql;
+type PageQuery<Row = { readonly id: number }> = (last: Row | undefined, limit: number) => Prisma.Sql;
 
 /** The rows of a query, page by page. */
-async function* pages(
+async function* pages<Row>(
   read: BulkReader,
-  query: PageQuery,
+  rowOf: (row: BulkRow) => Row,
+  query: PageQuery<Row>,
   limit: number = ROWS_AT_ONCE,
-): AsyncGenerator<Rows, void> {
-  for (let last: Rows[number] | undefined; ; ) {
-    const rows = await read(query(last, limit));
+): AsyncGenerator<Row[], void> {
+  for (let last: Row | undefined; ; ) {
+    const rows = (await read(query(last, limit))).map(rowOf);
     if (rows.length > 0) yield rows;
     if (rows.length < limit) return;
     last = rows.at(-1);
   }
 }
 
+const CONTROL = columns({ id: number, name: text, data: text });
 const controls: PageQuery = (last, limit) => Prisma.sql`
-  SELECT "id", "name", "data" FROM "controls"
-  WHERE "id" > ${idAfter(last)} AND "deleted_at_ms" IS NULL ORDER BY "id" LIMIT ${limit}`;
+  SELECT ${CONTROL.list} FROM "controls"
+  WHERE "id" > ${last?.id ?? 0} AND "deleted_at_ms" IS NULL ORDER BY "id" LIMIT ${limit}`;
 
 const agents: PageQuery = (last, limit) => Prisma.sql`
-  SELECT "id", "name", "step_schemas", "version", "created_at_ms" FROM "agents"
-  WHERE "id" > ${idAfter(last)} ORDER BY "id" LIMIT ${limit}`;
+  SELECT ${AGENT.list} FROM "agents" WHERE "id" > ${last?.id ?? 0} ORDER BY "id" LIMIT ${limit}`;
 
+const POLICY = columns({ id: number });
 const policies: PageQuery = (last, limit) => Prisma.sql`
-  SELECT "id" FROM "policies" WHERE "id" > ${idAfter(last)} ORDER BY "id" LIMIT ${limit}`;
-
-/** Enabled bindings by control, in order. */
-const bindings: PageQuery = (last, limit) => Prisma.sql`
-  SELECT "control_id", "id", "namespace", "target_type", "target_id" FROM "control_bindings"
-  WHERE ("control_id", "id") > (${idAfter(last)}, ${Number(last?.[1] ?? 0)}) AND "enabled" = ${true}
-  ORDER BY "control_id", "id" LIMIT ${limit}`;
-
-function targetOfRow([, , namespace, type, id]: Rows[number]) {
-  return namespaceNamed(String(namespace)).targetKey({ type: String(type), id: String(id) });
-}
+  SELECT "id" FROM "policies" WHERE "id" > ${last?.id ?? 0} ORDER BY "id" LIMIT ${limit}`;
 
 /** Pairs of ids, in order. */
-function pairsOf(table: string, owner: string, member: string): PageQuery {
-  const [from, one, other] = [table, owner, member].map((name) => Prisma.raw(`"${name}"`));
+const PAIR = columns({ owner: number, member: number });
+type Pair = ReadRow<typeof PAIR>;
+
+function pairsOf(table: string, owner: string, member: string): PageQuery<Pair> {
+  const [of, one, other] = [table, owner, member].map((name) => Prisma.raw(`"${name}"`));
   return (last, limit) => Prisma.sql`
-    SELECT ${one}, ${other} FROM ${from}
-    WHERE (${one}, ${other}) > (${idAfter(last)}, ${Number(last?.[1] ?? 0)})
+    SELECT ${one}, ${other} FROM ${of}
+    WHERE (${one}, ${other}) > (${last?.owner ?? 0}, ${last?.member ?? 0})
     ORDER BY ${one}, ${other} LIMIT ${limit}`;
 }
 
-function idAfter(last: Rows[number] | undefined): number {
-  return Number(last?.[0] ?? 0);
+const memberOf = ({ member }: Pair): number => member;
+
+/** Enabled bindings by control, in order. */
+const BINDING = columns({
+  owner: from(Prisma.sql`"control_id"`, number),
+  member: from(Prisma.sql`"id"`, number),
+  namespace: text,
+  targetType: text,
+  targetId: text,
+});
+const bindings: PageQuery<Pair> = (last, limit) => Prisma.sql`
+  SELECT ${BINDING.list} FROM "control_bindings"
+  WHERE ("control_id", "id") > (${last?.owner ?? 0}, ${last?.member ?? 0}) AND "enabled" = ${true}
+  ORDER BY "control_id", "id" LIMIT ${limit}`;
+
+function targetOf({ namespace, targetType: type, targetId: id }: ReadRow<typeof BINDING>) {
+  return namespaceNamed(namespace).targetKey({ type, id });
 }
 
-const memberOf = (pair: Rows[number]): number => Number(pair[1]);
-
-/** Returns the members of each owner; must be called with ascending ids. */
-function groups<Member>(
+/** Returns the rows of each owner; must be called with ascending ids. */
+function groups<Row extends Pair>(
   read: BulkReader,
-  query: PageQuery,
-  toMember: (row: Rows[number]) => Member,
-): (owner: number) => Promise<Member[]> {
-  const parts = pages(read, query);
-  let rows: Rows = [];
+  rowOf: (row: BulkRow) => Row,
+  query: PageQuery<Row>,
+): (owner: number) => Promise<Row[]> {
+  const parts = pages(read, rowOf, query);
+  let rows: Row[] = [];
   let at = 0;
   let ended = false;
-  /** The next pair, without consuming it. */
-  async function next(): Promise<Rows[number] | undefined> {
+  /** The next row, without consuming it. */
+  async function next(): Promise<Row | undefined> {
     while (at >= rows.length && !ended) {
       const part = await parts.next();
       ended = part.done === true;
@@ -178,12 +175,12 @@ function groups<Member>(
     return rows[at];
   }
   return async (owner) => {
-    const members: Member[] = [];
+    const found: Row[] = [];
     for (;;) {
-      const pair = rows[at] ?? (await next());
-      if (pair === undefined || Number(pair[0]) > owner) return members;
+      const row = rows[at] ?? (await next());
+      if (row === undefined || row.owner > owner) return found;
       at += 1;
-      if (Number(pair[0]) === owner) members.push(toMember(pair));
+      if (row.owner === owner) found.push(row);
     }
   };
 }
