@@ -1,9 +1,19 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { namespaceNamed } from '../../contract/call/namespace.js';
-import { activeHaltsQuery, haltOf } from '../../decide/halts/halt-store.js';
-import { liveKeyOf, liveKeysQuery } from '../../manage/keys/live-keys.js';
-import type { BulkReader, BulkRow } from '../../storage/database/bulk.js';
-import { columns, from, number, type ReadRow, text } from '../../storage/database/rows.js';
+import { ACTIVE } from '../../decide/halts/halt.js';
+import { activeHalts } from '../../decide/halts/halt-store.js';
+import { LIVE_KEY, liveKeys } from '../../manage/keys/live-keys.js';
+import type { BulkReader } from '../../storage/database/bulk.js';
+import {
+  type Columns,
+  columns,
+  from,
+  number,
+  pages,
+  type ReadRow,
+  select,
+  text,
+} from '../../storage/database/rows.js';
 import { agentLine, controlLine, haltLine, keyLine, policyLine, type StateHeader } from './file-format.js';
 import type { StateWriter } from './state-file.js';
 import { AGENT, createStepsRecords, type KnownSchemas } from './steps-records.js';
@@ -30,8 +40,8 @@ export async function writeDatabaseState(
   const lines = new LineBuffer(writer);
   /** Whether some control may read the metadata of agents. */
   let withMetadata = false;
-  const targetsOf = groups(read, BINDING.read, bindings);
-  for await (const rows of pages(read, CONTROL.read, controls, CONTROLS_AT_ONCE)) {
+  const targetsOf = groups(read, BINDING, bindings);
+  for await (const rows of pages(CONTROL, read, CONTROLS_AT_ONCE, controls)) {
     for (const control of rows) {
       const targets = await targetsOf(control.id);
       withMetadata ||= mayReadMetadata(control.data);
@@ -39,32 +49,28 @@ export async function writeDatabaseState(
     }
     await lines.drain();
   }
-  const controlsOfPolicy = groups(read, PAIR.read, pairsOf('policy_controls', 'policy_id', 'control_id'));
-  for await (const rows of pages(read, POLICY.read, policies)) {
-    for (const { id } of rows) {
-      lines.add(policyLine({ id, controlIds: (await controlsOfPolicy(id)).map(memberOf) }));
-    }
+  const controlsOfPolicy = membersOf(read, 'policy_controls', 'policy_id', 'control_id');
+  for await (const rows of pages(POLICY, read, ROWS_AT_ONCE, byId('policies'))) {
+    for (const { id } of rows) lines.add(policyLine({ id, controlIds: await controlsOfPolicy(id) }));
     await lines.drain();
   }
-  const controlsOfAgent = groups(read, PAIR.read, pairsOf('agent_controls', 'agent_id', 'control_id'));
-  const policiesOfAgent = groups(read, PAIR.read, pairsOf('agent_policies', 'agent_id', 'policy_id'));
-  for await (const rows of pages(read, AGENT.read, agents)) {
+  const controlsOfAgent = membersOf(read, 'agent_controls', 'agent_id', 'control_id');
+  const policiesOfAgent = membersOf(read, 'agent_policies', 'agent_id', 'policy_id');
+  for await (const rows of pages(AGENT, read, ROWS_AT_ONCE, byId('agents'))) {
     const stepsOf = await steps.ofPage(rows, withMetadata);
     for (const row of rows) {
-      const controlIds = (await controlsOfAgent(row.id)).map(memberOf);
-      const policyIds = (await policiesOfAgent(row.id)).map(memberOf);
+      const controlIds = await controlsOfAgent(row.id);
+      const policyIds = await policiesOfAgent(row.id);
       lines.add(agentLine({ key: row.name, controlIds, policyIds, steps: stepsOf(row) }));
     }
     await lines.drain();
   }
   steps.forgetOthers();
-  const keys: PageQuery = (last, limit) => liveKeysQuery(timeMs, last?.id, limit);
-  for await (const rows of pages(read, liveKeyOf, keys)) {
+  for await (const rows of pages(LIVE_KEY, read, ROWS_AT_ONCE, (last) => liveKeys(timeMs, last?.id))) {
     for (const key of rows) lines.add(keyLine(key));
     await lines.drain();
   }
-  const halts: PageQuery = (last, limit) => activeHaltsQuery(timeMs, last?.id, limit);
-  for await (const rows of pages(read, haltOf, halts)) {
+  for await (const rows of pages(ACTIVE, read, ROWS_AT_ONCE, (last) => activeHalts(timeMs, last?.id))) {
     for (const halt of rows) lines.add(haltLine(halt));
     await lines.drain();
   }
@@ -80,12 +86,12 @@ async function headerOf(read: BulkReader, timeMs: number): Promise<StateHeader> 
     policies: count(Prisma.sql`"policies"`),
     agents: count(Prisma.sql`"agents"`),
     bindings: count(Prisma.sql`"control_bindings" WHERE "enabled" = ${true}`),
-    keys: count(Prisma.sql`(${liveKeysQuery(timeMs)}) k`),
-    halts: count(Prisma.sql`(${activeHaltsQuery(timeMs)}) a`),
+    keys: count(Prisma.sql`(SELECT 1 ${liveKeys(timeMs)}) k`),
+    halts: count(Prisma.sql`(SELECT 1 ${activeHalts(timeMs)}) a`),
   });
-  const [row] = await read(Prisma.sql`SELECT ${header.list} FROM "service_state" WHERE "id" = 1`);
+  const [row] = await select(header, read)`FROM "service_state" WHERE "id" = 1`;
   if (row === undefined) throw new Error('the row of the revision is missing');
-  return { ...header.read(row), timeMs };
+  return { ...row, timeMs };
 }
 
 /** Whether a definition may have an expression with metadata of the agent; only its evaluator knows. */
@@ -93,50 +99,11 @@ function mayReadMetadata(definition: string): boolean {
   return definition.includes('"cel"') && definition.includes('agent');
 }
 
-/** A query for the rows after `last`, in a fixed order; from the start without it. */
-type PageQuery<Row = { readonly id: number }> = (last: Row | undefined, limit: number) => Prisma.Sql;
-
-/** The rows of a query, page by page. */
-async function* pages<Row>(
-  read: BulkReader,
-  rowOf: (row: BulkRow) => Row,
-  query: PageQuery<Row>,
-  limit: number = ROWS_AT_ONCE,
-): AsyncGenerator<Row[], void> {
-  for (let last: Row | undefined; ; ) {
-    const rows = (await read(query(last, limit))).map(rowOf);
-    if (rows.length > 0) yield rows;
-    if (rows.length < limit) return;
-    last = rows.at(-1);
-  }
-}
+/** From FROM on, a query for the rows after `last`. */
+type Rest<Row> = (last: Row | undefined) => Prisma.Sql;
 
 const CONTROL = columns({ id: number, name: text, data: text });
-const controls: PageQuery = (last, limit) => Prisma.sql`
-  SELECT ${CONTROL.list} FROM "controls"
-  WHERE "id" > ${last?.id ?? 0} AND "deleted_at_ms" IS NULL ORDER BY "id" LIMIT ${limit}`;
-
-const agents: PageQuery = (last, limit) => Prisma.sql`
-  SELECT ${AGENT.list} FROM "agents" WHERE "id" > ${last?.id ?? 0} ORDER BY "id" LIMIT ${limit}`;
-
 const POLICY = columns({ id: number });
-const policies: PageQuery = (last, limit) => Prisma.sql`
-  SELECT "id" FROM "policies" WHERE "id" > ${last?.id ?? 0} ORDER BY "id" LIMIT ${limit}`;
-
-/** Pairs of ids, in order. */
-const PAIR = columns({ owner: number, member: number });
-type Pair = ReadRow<typeof PAIR>;
-
-function pairsOf(table: string, owner: string, member: string): PageQuery<Pair> {
-  const [of, one, other] = [table, owner, member].map((name) => Prisma.raw(`"${name}"`));
-  return (last, limit) => Prisma.sql`
-    SELECT ${one}, ${other} FROM ${of}
-    WHERE (${one}, ${other}) > (${last?.owner ?? 0}, ${last?.member ?? 0})
-    ORDER BY ${one}, ${other} LIMIT ${limit}`;
-}
-
-const memberOf = ({ member }: Pair): number => member;
-
 /** Enabled bindings by control, in order. */
 const BINDING = columns({
   owner: from(Prisma.sql`"control_id"`, number),
@@ -145,22 +112,52 @@ const BINDING = columns({
   targetType: text,
   targetId: text,
 });
-const bindings: PageQuery<Pair> = (last, limit) => Prisma.sql`
-  SELECT ${BINDING.list} FROM "control_bindings"
+interface Pair {
+  readonly owner: number;
+  readonly member: number;
+}
+
+const controls: Rest<{ readonly id: number }> = (last) => Prisma.sql`
+  FROM "controls" WHERE "id" > ${last?.id ?? 0} AND "deleted_at_ms" IS NULL ORDER BY "id"`;
+
+function byId(table: 'policies' | 'agents'): Rest<{ readonly id: number }> {
+  return (last) => Prisma.sql`FROM ${Prisma.raw(`"${table}"`)} WHERE "id" > ${last?.id ?? 0} ORDER BY "id"`;
+}
+
+const bindings: Rest<Pair> = (last) => Prisma.sql`
+  FROM "control_bindings"
   WHERE ("control_id", "id") > (${last?.owner ?? 0}, ${last?.member ?? 0}) AND "enabled" = ${true}
-  ORDER BY "control_id", "id" LIMIT ${limit}`;
+  ORDER BY "control_id", "id"`;
 
 function targetOf({ namespace, targetType: type, targetId: id }: ReadRow<typeof BINDING>) {
   return namespaceNamed(namespace).targetKey({ type, id });
 }
 
+/** Returns the ids that a table has for each owner; must be called with ascending ids. */
+function membersOf(
+  read: BulkReader,
+  ...names: [table: string, owner: string, member: string]
+): (owner: number) => Promise<number[]> {
+  const [table = Prisma.empty, one = Prisma.empty, other = Prisma.empty] = names.map((name) =>
+    Prisma.raw(`"${name}"`),
+  );
+  const pair = columns({ owner: from(one, number), member: from(other, number) });
+  const pairsOf = groups(
+    read,
+    pair,
+    (last) => Prisma.sql`
+    FROM ${table} WHERE (${one}, ${other}) > (${last?.owner ?? 0}, ${last?.member ?? 0}) ORDER BY ${one}, ${other}`,
+  );
+  return async (owner) => (await pairsOf(owner)).map(({ member }) => member);
+}
+
 /** Returns the rows of each owner; must be called with ascending ids. */
 function groups<Row extends Pair>(
   read: BulkReader,
-  rowOf: (row: BulkRow) => Row,
-  query: PageQuery<Row>,
+  columns: Columns<Row>,
+  rest: Rest<Row>,
 ): (owner: number) => Promise<Row[]> {
-  const parts = pages(read, rowOf, query);
+  const parts = pages(columns, read, ROWS_AT_ONCE, rest);
   let rows: Row[] = [];
   let at = 0;
   let ended = false;

@@ -4,7 +4,15 @@ import type { AgentKey } from '../../contract/call/namespace.js';
 import { registeredMetadataText } from '../../decide/agent-state/agent-metadata.js';
 import { stepSchemasText, storedMode } from '../../decide/agent-state/registered-schemas.js';
 import type { BulkReader } from '../../storage/database/bulk.js';
-import { type Column, columns, nullable, number, type ReadRow, text } from '../../storage/database/rows.js';
+import {
+  type Column,
+  columns,
+  nullable,
+  number,
+  type ReadRow,
+  select,
+  text,
+} from '../../storage/database/rows.js';
 import type { StepsRecord } from './file-format.js';
 
 const NO_TEXTS: KnownTexts = { schemas: null, metadata: null };
@@ -84,10 +92,8 @@ export function createStepsRecords(
       for (let at = 0; at < unknown.length; at += REGISTRATIONS_AT_ONCE) {
         const some = unknown.slice(at, at + REGISTRATIONS_AT_ONCE);
         const ids = Prisma.join(some.map(({ id }) => id));
-        const stored = await read(
-          Prisma.sql`SELECT ${REGISTRATION.list} FROM "agents" WHERE "id" IN (${ids})`,
-        );
-        const registrations = new Map(stored.map(REGISTRATION.read).map(({ id, data }) => [id, data]));
+        const stored = await select(REGISTRATION, read)`FROM "agents" WHERE "id" IN (${ids})`;
+        const registrations = new Map(stored.map(({ id, data }) => [id, data]));
         for (const row of some) {
           const registration = registrations.get(row.id) ?? '';
           const schemas = stepSchemasText(registration);

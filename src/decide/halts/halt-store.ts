@@ -1,9 +1,9 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import type { BulkRow } from '../../storage/database/bulk.js';
 import type { Database } from '../../storage/database/database.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
 import { findPage, type Page } from '../../storage/database/page.js';
 import { isRowId } from '../../storage/database/row-id.js';
+import { select } from '../../storage/database/rows.js';
 import type { Scoped } from '../../storage/database/scoped.js';
 import { assertStorable } from '../../storage/database/text.js';
 import { ACTIVE, type ActiveHalt, type HaltScope, INSTALLATION } from './halt.js';
@@ -96,26 +96,14 @@ export function createHaltStore({ client, namespace }: Scoped) {
   };
 }
 
-/**
- * A query for the halts of all namespaces that are in force at a time or later; with ids after `afterId`, at most `limit`.
- * Its rows are for `haltOf`.
- */
-export function activeHaltsQuery(nowMs: number, afterId = 0, limit?: number): Prisma.Sql {
-  const most = limit === undefined ? Prisma.empty : Prisma.sql`LIMIT ${limit}`;
-  return Prisma.sql`
-    SELECT ${ACTIVE.list} FROM "halts" h
-    WHERE "id" > ${afterId} AND ${isInState('active', nowMs)} ORDER BY "id" ${most}`;
+/** From FROM on, a query for the halts of all namespaces that are in force at a time or later, with ids after `afterId`. */
+export function activeHalts(nowMs: number, afterId = 0): Prisma.Sql {
+  return Prisma.sql`FROM "halts" h WHERE "id" > ${afterId} AND ${isInState('active', nowMs)} ORDER BY "id"`;
 }
 
-/** A halt of a row of `activeHaltsQuery`. */
-export const haltOf: (row: BulkRow) => ActiveHalt = ACTIVE.read;
-
 /** The halts in force of all namespaces, read in a thread that serves no requests. Rejects with a `ServiceError` only. */
-export async function readActiveHalts(
-  { bulk }: Pick<Database, 'bulk'>,
-  nowMs: number,
-): Promise<ActiveHalt[]> {
-  return (await bulk.read('search', activeHaltsQuery(nowMs))).map(haltOf);
+export function readActiveHalts({ bulk }: Pick<Database, 'bulk'>, nowMs: number): Promise<ActiveHalt[]> {
+  return select(ACTIVE, bulk)`${activeHalts(nowMs)}`;
 }
 
 /** What of a halt decides about steps. */

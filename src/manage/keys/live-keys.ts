@@ -1,11 +1,10 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { ChangeFollower } from '../../decide/decisions/revision-watch.js';
-import type { BulkRow } from '../../storage/database/bulk.js';
 import type { RecordedChange } from '../../storage/database/change-log.js';
 import type { Database } from '../../storage/database/database.js';
 import { loadedInTime } from '../../storage/database/in-time.js';
-import { columns, json, nullable, number, text } from '../../storage/database/rows.js';
+import { columns, json, nullable, number, select, text } from '../../storage/database/rows.js';
 
 /** What decides about a call with a key: all of it but names for people and times of the past. */
 export interface LiveKey {
@@ -127,7 +126,8 @@ export class LiveKeys {
   }
 }
 
-const KEY = columns({
+/** The columns of `LiveKey`. */
+export const LIVE_KEY = columns({
   id: number,
   namespace: text,
   name: text,
@@ -140,20 +140,14 @@ const KEY = columns({
   expiresAtMs: nullable(number),
 });
 
-/** A query for the keys that are valid at a time or later; with ids after `afterId`, at most `limit`. */
-export function liveKeysQuery(nowMs: number, afterId = 0, limit?: number): Prisma.Sql {
-  const most = limit === undefined ? Prisma.empty : Prisma.sql`LIMIT ${limit}`;
+/** From FROM on, a query for the keys that are valid at a time or later, with ids after `afterId`. */
+export function liveKeys(nowMs: number, afterId = 0): Prisma.Sql {
   return Prisma.sql`
-    SELECT ${KEY.list} FROM "api_keys"
-    WHERE "id" > ${afterId} AND "revoked_at_ms" IS NULL
+    FROM "api_keys" WHERE "id" > ${afterId} AND "revoked_at_ms" IS NULL
       AND ("expires_at_ms" IS NULL OR "expires_at_ms" > ${BigInt(nowMs)})
-    ORDER BY "id" ${most}`;
+    ORDER BY "id"`;
 }
 
-async function readLiveKeys({ bulk }: Pick<Database, 'bulk'>, nowMs: number): Promise<LiveKey[]> {
-  const rows = await bulk.read('search', liveKeysQuery(nowMs));
-  return rows.map(liveKeyOf);
+function readLiveKeys({ bulk }: Pick<Database, 'bulk'>, nowMs: number): Promise<LiveKey[]> {
+  return select(LIVE_KEY, bulk)`${liveKeys(nowMs)}`;
 }
-
-/** A key of a row of `liveKeysQuery`. */
-export const liveKeyOf: (row: BulkRow) => LiveKey = KEY.read;

@@ -4,12 +4,13 @@ import { DEFAULT_NAMESPACE } from '../../contract/call/namespace.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
 import type { BulkReader } from '../../storage/database/bulk.js';
 import {
-  type Columns,
   columns,
   from,
   nullable,
   number,
+  pages,
   type ReadRow,
+  select,
   text,
 } from '../../storage/database/rows.js';
 import { isStorable } from '../../storage/database/text.js';
@@ -47,12 +48,17 @@ export async function* exportedParts(
     const policies = await linksOf(read, 'agent_policies', 'agent_id', 'policy_id', rows);
     yield rows.map((row) => ({ kind: 'agent', record: agentRecord(row, links, policies) }));
   }
-  const own = Prisma.sql`WHERE "namespace" = ${name}`;
-  const ofControls = Prisma.sql`"controls" c ${own} AND "deleted_at_ms" IS NULL`;
-  for await (const rows of pages(read, LARGE_ROWS, CONTROL, ofControls)) {
+  /** From FROM on, a query for rows of the namespace; `and` is a further condition. */
+  const own =
+    (table: string, and = '') =>
+    (last: Row | undefined) =>
+      Prisma.sql`
+    FROM ${Prisma.raw(table)} WHERE "namespace" = ${name} ${Prisma.raw(and)} AND "id" > ${last?.id ?? 0} ORDER BY "id"`;
+  const living = own('"controls" c', 'AND "deleted_at_ms" IS NULL');
+  for await (const rows of pages(CONTROL, read, LARGE_ROWS, living)) {
     yield rows.map((row) => ({ kind: 'control', record: controlRecord(row, registry) }));
   }
-  for await (const rows of pages(read, SMALL_ROWS, POLICY, Prisma.sql`"policies" p ${own}`)) {
+  for await (const rows of pages(POLICY, read, SMALL_ROWS, own('"policies" p'))) {
     const members = await linksOf(read, 'policy_controls', 'policy_id', 'control_id', rows);
     const labels = await labelsOf(read, rows);
     yield rows.map(({ id, name, ...policy }) => {
@@ -60,10 +66,10 @@ export async function* exportedParts(
       return { kind: 'policy', record: { id, name, control_ids, ...policy, agent_labels } };
     });
   }
-  for await (const rows of pages(read, SMALL_ROWS, BINDING, Prisma.sql`"control_bindings" ${own}`)) {
+  for await (const rows of pages(BINDING, read, SMALL_ROWS, own('"control_bindings"'))) {
     yield rows.map((record) => ({ kind: 'control_binding', record }));
   }
-  for await (const rows of pages(read, LARGE_ROWS, INSTALLATION, Prisma.sql`"pack_installations" ${own}`)) {
+  for await (const rows of pages(INSTALLATION, read, LARGE_ROWS, own('"pack_installations"'))) {
     const installed = await installedOf(read, rows);
     yield rows.map(({ id, ...pack }) => {
       // With the control of each key, null where there is none.
@@ -71,88 +77,68 @@ export async function* exportedParts(
       return { kind: 'pack_installation', record };
     });
   }
-  for await (const rows of pages(
-    read,
-    SMALL_ROWS,
-    DESTINATION,
-    Prisma.sql`"notification_destinations" ${own}`,
-  )) {
+  for await (const rows of pages(DESTINATION, read, SMALL_ROWS, own('"notification_destinations"'))) {
     yield rows.map(({ id, ...destination }) => {
       return { kind: 'notification_destination', record: { destination_id: id, ...destination } };
     });
   }
-  for await (const rows of pages(read, SMALL_ROWS, KEY, Prisma.sql`"api_keys" ${own}`)) {
+  for await (const rows of pages(KEY, read, SMALL_ROWS, own('"api_keys"'))) {
     yield rows.map((row) => ({ kind: 'key', record: keyRecord(row) }));
   }
 }
 
-type Rows = readonly { readonly id: number }[];
-
-/** The rows of a table that pass a condition, ascending by id. `table` ends with the condition. */
-async function* pages<Row extends Rows[number]>(
-  read: BulkReader,
-  limit: number,
-  columns: Columns<Row>,
-  table: Prisma.Sql,
-): AsyncGenerator<Row[]> {
-  for (let after = 0; ; ) {
-    const found = await read(Prisma.sql`
-      SELECT ${columns.list} FROM ${table} AND "id" > ${after} ORDER BY "id" LIMIT ${limit}`);
-    const rows = found.map(columns.read);
-    if (rows.length > 0) yield rows;
-    if (rows.length < limit) return;
-    after = rows.at(-1)?.id ?? after;
-  }
+interface Row {
+  readonly id: number;
 }
 
 async function namespaceOf(read: BulkReader, name: string): Promise<JsonObject | undefined> {
   if (name === DEFAULT_NAMESPACE.name) {
-    const [row] = await read(Prisma.sql`SELECT "revision" FROM "service_state" WHERE "id" = 1`);
-    return row && { name, display_name: name, created_at: null, revision: Number(row[0]) };
+    const [row] = await select(REVISION, read)`FROM "service_state" WHERE "id" = 1`;
+    return row && { name, display_name: name, created_at: null, ...row };
   }
   if (!isStorable(name)) return undefined;
-  const [row] = await read(Prisma.sql`
-    SELECT ${NAMESPACE.list} FROM "namespaces" WHERE "name" = ${name} AND "deleted_at_ms" IS NULL`);
-  return row && NAMESPACE.read(row);
+  const [row] = await select(NAMESPACE, read)`
+    FROM "namespaces" WHERE "name" = ${name} AND "deleted_at_ms" IS NULL`;
+  return row;
 }
 
 /** Their ids are read before: there is no index of the agents of a namespace by id. */
 async function* agentPages(read: BulkReader, name: string): AsyncGenerator<ReadRow<typeof AGENT>[]> {
-  const found = await read(Prisma.sql`SELECT "id" FROM "agents" WHERE "namespace" = ${name} ORDER BY "id"`);
-  const ids = found.map(ID.read);
+  const ids = await select(ID, read)`FROM "agents" WHERE "namespace" = ${name} ORDER BY "id"`;
   for (let at = 0; at < ids.length; at += LARGE_ROWS) {
-    const rows = await read(Prisma.sql`
-      SELECT ${AGENT.list} FROM "agents" WHERE "id" IN (${idsOf(ids.slice(at, at + LARGE_ROWS))}) ORDER BY "id"`);
-    yield rows.map(AGENT.read);
+    const page = idsOf(ids.slice(at, at + LARGE_ROWS));
+    yield await select(AGENT, read)`FROM "agents" WHERE "id" IN (${page}) ORDER BY "id"`;
   }
 }
 
 /** The members of each owner among these rows, ascending. */
-async function linksOf(read: BulkReader, table: string, owner: string, member: string, rows: Rows) {
-  const [of, one, other] = [table, owner, member].map((column) => Prisma.raw(`"${column}"`));
-  const pairs = await read(Prisma.sql`
-    SELECT ${one}, ${other} FROM ${of} WHERE ${one} IN (${idsOf(rows)}) ORDER BY ${one}, ${other}`);
-  return grouped(pairs.map(PAIR.read));
-}
-
-async function labelsOf(read: BulkReader, rows: Rows) {
-  const found = await read(Prisma.sql`
-    SELECT ${LABEL.list} FROM "policy_labels" WHERE "policy_id" IN (${idsOf(rows)}) ORDER BY "policy_id", "name"`);
-  return grouped(found.map(LABEL.read).map((row) => ({ owner: row.policyId, member: labelText(row) })));
-}
-
-async function installedOf(read: BulkReader, rows: Rows) {
-  const found = await read(Prisma.sql`
-    SELECT ${INSTALLED.list} FROM "pack_controls" k
-    LEFT JOIN "controls" c ON c."id" = k."control_id" AND c."deleted_at_ms" IS NULL
-    WHERE k."installation_id" IN (${idsOf(rows)}) ORDER BY k."installation_id", k."key"`);
-  return grouped(
-    found.map(INSTALLED.read).map(({ installationId: owner, ...member }) => ({ owner, member })),
+async function linksOf(read: BulkReader, table: string, owner: string, member: string, rows: readonly Row[]) {
+  const [of, one = Prisma.empty, other = Prisma.empty] = [table, owner, member].map((name) =>
+    Prisma.raw(`"${name}"`),
   );
+  const pair = columns({ owner: from(one, number), member: from(other, number) });
+  const found = await select(
+    pair,
+    read,
+  )`FROM ${of} WHERE ${one} IN (${idsOf(rows)}) ORDER BY ${one}, ${other}`;
+  return grouped(found);
+}
+
+async function labelsOf(read: BulkReader, rows: readonly Row[]) {
+  const found = await select(LABEL, read)`
+    FROM "policy_labels" WHERE "policy_id" IN (${idsOf(rows)}) ORDER BY "policy_id", "name"`;
+  return grouped(found.map((row) => ({ owner: row.policyId, member: labelText(row) })));
+}
+
+async function installedOf(read: BulkReader, rows: readonly Row[]) {
+  const found = await select(INSTALLED, read)`
+    FROM "pack_controls" k LEFT JOIN "controls" c ON c."id" = k."control_id" AND c."deleted_at_ms" IS NULL
+    WHERE k."installation_id" IN (${idsOf(rows)}) ORDER BY k."installation_id", k."key"`;
+  return grouped(found.map(({ installationId: owner, ...member }) => ({ owner, member })));
 }
 
 const ID = columns({ id: number });
-const PAIR = columns({ owner: number, member: number });
+const REVISION = columns({ revision: number });
 const LABEL = columns({ policyId: number, name: text, value: text });
 const INSTALLED = columns(
   { installationId: number, key: text, control_id: from(Prisma.sql`c."id"`, nullable(number)) },
@@ -169,6 +155,6 @@ function grouped<T>(found: readonly { readonly owner: number; readonly member: T
   return members;
 }
 
-function idsOf(rows: Rows): Prisma.Sql {
+function idsOf(rows: readonly Row[]): Prisma.Sql {
   return Prisma.join(rows.map(({ id }) => id));
 }

@@ -1,5 +1,5 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import type { BulkDatabase, BulkLane, BulkRow, BulkValue } from './bulk.js';
+import type { BulkDatabase, BulkLane, BulkReader, BulkRow, BulkValue } from './bulk.js';
 
 /** How a column is read. */
 export interface Column<T> {
@@ -84,13 +84,30 @@ export function snakeCase(member: string): string {
 /** A tag for the rest of a query, from FROM on, that reads its rows of the columns. */
 export function select<Row>(
   { list, read }: Columns<Row>,
-  bulk: Pick<BulkDatabase, 'read'>,
+  source: Pick<BulkDatabase, 'read'> | BulkReader,
   lane: BulkLane = 'search',
 ): (rest: TemplateStringsArray, ...values: unknown[]) => Promise<Row[]> {
-  return async (rest, ...values) => {
-    const rows = await bulk.read(lane, Prisma.sql`SELECT ${list} ${Prisma.sql(rest, ...values)}`);
-    return rows.map(read);
-  };
+  const ask: BulkReader = typeof source === 'function' ? source : (query) => source.read(lane, query);
+  return async (rest, ...values) =>
+    (await ask(Prisma.sql`SELECT ${list} ${Prisma.sql(rest, ...values)}`)).map(read);
+}
+
+/**
+ * Reads rows page by page, each at most `limit` long. `rest` is the query from FROM on, in a fixed order, for what is after the
+ * last row of the page before; from the start without it.
+ */
+export async function* pages<Row>(
+  columns: Columns<Row>,
+  source: BulkReader,
+  limit: number,
+  rest: (last: Row | undefined) => Prisma.Sql,
+): AsyncGenerator<Row[], void> {
+  for (let last: Row | undefined; ; ) {
+    const rows = await select(columns, source)`${rest(last)} LIMIT ${limit}`;
+    if (rows.length > 0) yield rows;
+    if (rows.length < limit) return;
+    last = rows.at(-1);
+  }
 }
 
 /** Reads the one number that a query asks for; 0 when there is none. */
