@@ -38,14 +38,6 @@ export interface CountTimes {
   readonly beforeToS: number;
 }
 
-/** A row of a control that is enabled. */
-export interface EnabledControl {
-  readonly id: number;
-  readonly name: string;
-  /** Changes with the definition. */
-  readonly version: string;
-}
-
 export type ProblemStore = ReturnType<typeof createProblemStore>;
 
 /** Most rows of a list: more would not be looked at. */
@@ -53,7 +45,15 @@ const MAX_ROWS = 10_000;
 
 const agentName = mapped(text, nameOfKey);
 
-const CONTROL = columns({ id: number, name: text, updatedAtMs: text });
+const CONTROL = columns({
+  id: number,
+  name: text,
+  /** Changes with the definition. */
+  version: from(Prisma.sql`CAST("updated_at_ms" AS TEXT) || ' ' || "name"`, text),
+});
+/** A row of a control that is enabled. */
+export type EnabledControl = ReadRow<typeof CONTROL>;
+
 const DEFINITION = columns({ id: number, data: text });
 const AGENTS = columns({ controlId: number, agents: from(Prisma.sql`COUNT(*)`, number) });
 const FAILING = columns(
@@ -100,11 +100,9 @@ export function createProblemStore({ read }: Pick<BulkDatabase, 'read'>, of: Nam
   const ask = <Row>(asked: Columns<Row>) => select(asked, { read }, 'statistics');
   return {
     /** The enabled controls, by id. */
-    async controls(): Promise<EnabledControl[]> {
-      const rows = await ask(CONTROL)`
-        FROM "controls" WHERE ${isOf()} AND "deleted_at_ms" IS NULL AND "enabled" = ${true} ORDER BY "id" LIMIT ${MAX_ROWS}`;
-      return rows.map(({ id, name, updatedAtMs }) => ({ id, name, version: `${updatedAtMs} ${name}` }));
-    },
+    controls: (): Promise<EnabledControl[]> =>
+      ask(CONTROL)`
+        FROM "controls" WHERE ${isOf()} AND "deleted_at_ms" IS NULL AND "enabled" = ${true} ORDER BY "id" LIMIT ${MAX_ROWS}`,
 
     /** The stored texts of controls, by id. */
     async definitions(ids: readonly number[]): Promise<Map<number, string>> {
