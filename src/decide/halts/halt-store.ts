@@ -3,22 +3,24 @@ import type { Database } from '../../storage/database/database.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
 import { findPage, type Page } from '../../storage/database/page.js';
 import { isRowId } from '../../storage/database/row-id.js';
-import { select } from '../../storage/database/rows.js';
+import { columns, nullable, number, type ReadRow, select, text } from '../../storage/database/rows.js';
 import type { Scoped } from '../../storage/database/scoped.js';
 import { assertStorable } from '../../storage/database/text.js';
-import { ACTIVE, type ActiveHalt, type HaltScope, INSTALLATION } from './halt.js';
+import { ACTIVE, type ActiveHalt, INSTALLATION } from './halt.js';
 import type { HALT_STATES } from './halt-schemas.js';
 
 export type HaltState = (typeof HALT_STATES)[number];
 
+const LIFE = columns({
+  createdAtMs: number,
+  createdBy: text,
+  liftedAtMs: nullable(number),
+  liftedBy: nullable(text),
+  liftReason: nullable(text),
+});
+
 /** A halt as stored. Times are in milliseconds since 1970. */
-export interface HaltRow extends ActiveHalt {
-  readonly createdAtMs: number;
-  readonly createdBy: string;
-  readonly liftedAtMs: number | null;
-  readonly liftedBy: string | null;
-  readonly liftReason: string | null;
-}
+export type HaltRow = ActiveHalt & ReadRow<typeof LIFE>;
 
 export type NewHalt = Omit<HaltRow, 'id' | 'namespace' | 'liftedAtMs' | 'liftedBy' | 'liftReason'>;
 
@@ -107,10 +109,7 @@ export function readActiveHalts({ bulk }: Pick<Database, 'bulk'>, nowMs: number)
 }
 
 /** What of a halt decides about steps. */
-export function activeOf(row: ActiveHalt): ActiveHalt {
-  const { id, namespace, scope, agentName, sessionId, stepName, reason, expiresAtMs } = row;
-  return { id, namespace, scope, agentName, sessionId, stepName, reason, expiresAtMs };
-}
+export const activeOf: (row: ActiveHalt) => ActiveHalt = ACTIVE.of;
 
 export function stateOf({ liftedAtMs, expiresAtMs }: HaltRow, nowMs: number): HaltState {
   if (liftedAtMs !== null) return 'lifted';
@@ -132,11 +131,5 @@ function isInState(state: HaltState, nowMs: number): Prisma.Sql {
 }
 
 function toRow(row: Prisma.HaltGetPayload<object>): HaltRow {
-  return {
-    ...row,
-    scope: row.scope as HaltScope,
-    createdAtMs: Number(row.createdAtMs),
-    expiresAtMs: row.expiresAtMs === null ? null : Number(row.expiresAtMs),
-    liftedAtMs: row.liftedAtMs === null ? null : Number(row.liftedAtMs),
-  };
+  return { ...ACTIVE.of(row), ...LIFE.of(row) };
 }

@@ -2,34 +2,47 @@ import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkTransaction } from '../../storage/database/bulk.js';
 import type { Database } from '../../storage/database/database.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
-import { columns, from, nullable, number, select, text } from '../../storage/database/rows.js';
+import { columns, from, nullable, number, type ReadRow, select, text } from '../../storage/database/rows.js';
 import type { Scoped } from '../../storage/database/scoped.js';
 import { grouped } from './grouped.js';
 
-/** How often an agent is expected to be heard at a point. */
-export interface WantedExpectation {
+const STORED = {
+  agentId: number,
   /** Empty for any point. */
-  readonly point: string;
-  readonly intervalS: number;
-}
+  point: text,
+  intervalS: number,
+  /** When it was set. */
+  sinceS: number,
+  /** When the agent was found to be overdue; null while it is not. */
+  overdueS: nullable(number),
+};
+const EXPECTATION = columns(STORED);
+
+/** When the agent of an expectation `e` was last heard at its point. */
+export const HEARD_S = from(
+  Prisma.sql`(SELECT MAX(c."last_seen_s") FROM "agent_coverage" c
+    WHERE c."agent_id" = e."agent_id" AND (e."point" = '' OR c."point" = e."point"))`,
+  nullable(number),
+);
+
+const WATCHED = columns(
+  {
+    ...STORED,
+    /** Key of the agent. */
+    agentKey: from(Prisma.sql`a."name"`, text),
+    namespace: from(Prisma.sql`a."namespace"`, text),
+    /** When the agent was last heard at the point; null if it never was. */
+    heardS: HEARD_S,
+  },
+  'e',
+);
 
 /** A stored expectation. Times are in seconds since 1970. */
-export interface Expectation extends WantedExpectation {
-  readonly agentId: number;
-  /** When it was set. */
-  readonly sinceS: number;
-  /** When the agent was found to be overdue; null while it is not. */
-  readonly overdueS: number | null;
-}
-
+export type Expectation = ReadRow<typeof EXPECTATION>;
+/** How often an agent is expected to be heard at a point. */
+export type WantedExpectation = Pick<Expectation, 'point' | 'intervalS'>;
 /** An expectation with what is known of its agent. */
-export interface WatchedExpectation extends Expectation {
-  /** Key of the agent. */
-  readonly agentKey: string;
-  readonly namespace: string;
-  /** When the agent was last heard at the point; null if it never was. */
-  readonly heardS: number | null;
-}
+export type WatchedExpectation = ReadRow<typeof WATCHED>;
 
 /** Expectations of agents of the namespace. Writing needs the client of a mutation. Rejects with a `ServiceError` only. */
 export function createExpectationStore({ client, namespace }: Scoped) {
@@ -42,13 +55,7 @@ export function createExpectationStore({ client, namespace }: Scoped) {
           where: { agentId: { in: [...agentIds] }, agent: { namespace: namespace.name } },
           orderBy: { point: 'asc' },
         });
-        const found = rows.map(({ intervalS, sinceS, overdueS, ...row }) => ({
-          ...row,
-          intervalS: Number(intervalS),
-          sinceS: Number(sinceS),
-          overdueS: overdueS === null ? null : Number(overdueS),
-        }));
-        return grouped(found, ({ agentId }) => agentId);
+        return grouped(rows.map(EXPECTATION.of), ({ agentId }) => agentId);
       }),
 
     /** Sets one, which then begins anew. Does nothing for an agent that is not in the namespace. */
@@ -67,27 +74,6 @@ export function createExpectationStore({ client, namespace }: Scoped) {
       }),
   };
 }
-
-/** When the agent of an expectation `e` was last heard at its point. */
-export const HEARD_S = from(
-  Prisma.sql`(SELECT MAX(c."last_seen_s") FROM "agent_coverage" c
-    WHERE c."agent_id" = e."agent_id" AND (e."point" = '' OR c."point" = e."point"))`,
-  nullable(number),
-);
-
-const WATCHED = columns(
-  {
-    agentId: number,
-    point: text,
-    intervalS: number,
-    sinceS: number,
-    overdueS: nullable(number),
-    agentKey: from(Prisma.sql`a."name"`, text),
-    namespace: from(Prisma.sql`a."namespace"`, text),
-    heardS: HEARD_S,
-  },
-  'e',
-);
 
 /** All expectations of all namespaces, with when their agents were last heard. */
 export function watchedExpectations({

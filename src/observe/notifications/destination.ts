@@ -1,4 +1,5 @@
 import type { NotificationKind } from '../../storage/database/notifications.js';
+import { type Column, columns, nullable, number, type ReadRow, text } from '../../storage/database/rows.js';
 
 export const DESTINATION_TYPES = ['webhook', 'slack', 'email'] as const;
 export type DestinationType = (typeof DESTINATION_TYPES)[number];
@@ -45,19 +46,25 @@ export interface Message {
   readonly payload: string;
 }
 
+export const DELIVERY = columns({
+  id: number,
+  destinationId: number,
+  object: text,
+  state: text as Column<DeliveryState>,
+  attempts: number,
+  createdAtMs: number,
+  nextAtMs: number,
+  lastAtMs: nullable(number),
+  lastStatus: nullable(number),
+  lastError: nullable(text),
+  messageId: text,
+  kind: text,
+  summary: text,
+  payload: text,
+});
+
 /** A delivery as stored. */
-export interface DeliveryRow extends Message {
-  readonly id: number;
-  readonly destinationId: number;
-  readonly object: string;
-  readonly state: DeliveryState;
-  readonly attempts: number;
-  readonly createdAtMs: number;
-  readonly nextAtMs: number;
-  readonly lastAtMs: number | null;
-  readonly lastStatus: number | null;
-  readonly lastError: string | null;
-}
+export type DeliveryRow = ReadRow<typeof DELIVERY>;
 
 export function targetOf(row: DestinationRow, nowMs: number): Target {
   const { type, url, recipients, secret, previousSecret, previousUntilMs } = row;

@@ -6,7 +6,7 @@ import { columns, from, nullable, number, readNumber, select } from '../../stora
 import type { Scoped } from '../../storage/database/scoped.js';
 import { assertStorable, isStorable } from '../../storage/database/text.js';
 import type { SampleCursor } from './sample-cursor.js';
-import { RULE, SAMPLE, type SampleFacts, type SampleRow, type SamplingRule } from './sampling-rule.js';
+import { FACTS, RULE, SAMPLE, type SampleRow, type SamplingRule } from './sampling-rule.js';
 
 /** Rows removed in one transaction, which locks out other writers on SQLite. */
 const REMOVED_AT_ONCE = 1_000;
@@ -24,20 +24,6 @@ export interface SampleFilters {
   readonly nowMs: number;
 }
 
-const FACTS = {
-  namespace: true,
-  decisionId: true,
-  ruleId: true,
-  agentName: true,
-  stage: true,
-  stepType: true,
-  stepName: true,
-  outcome: true,
-  takenAtMs: true,
-  expiresAtMs: true,
-  maskedValues: true,
-} as const;
-
 const EXTENT = columns({
   count: from(Prisma.sql`COUNT(*)`, number),
   firstEndMs: from(Prisma.sql`MIN("expires_at_ms")`, nullable(number)),
@@ -51,7 +37,7 @@ export function createSampleStore({ client, namespace }: Scoped) {
     rules: (): Promise<SamplingRule[]> =>
       withServiceErrors(async () => {
         const rows = await client.samplingRule.findMany({ where: of, orderBy: { id: 'asc' } });
-        return rows.map(ruleOf);
+        return rows.map(RULE.of);
       }),
 
     /** Null also for a number that cannot be an id. */
@@ -59,7 +45,7 @@ export function createSampleStore({ client, namespace }: Scoped) {
       withServiceErrors(async () => {
         if (!isRowId(id)) return null;
         const row = await client.samplingRule.findUnique({ where: { id, ...of } });
-        return row === null ? null : ruleOf(row);
+        return row === null ? null : RULE.of(row);
       }),
 
     insertRule: (rule: NewSamplingRule): Promise<SamplingRule> =>
@@ -74,7 +60,7 @@ export function createSampleStore({ client, namespace }: Scoped) {
           endsAtMs: rule.endsAtMs === null ? null : BigInt(rule.endsAtMs),
           createdAtMs: BigInt(rule.createdAtMs),
         };
-        return ruleOf(await client.samplingRule.create({ data }));
+        return RULE.of(await client.samplingRule.create({ data }));
       }),
 
     /** Whether the rule was there. */
@@ -107,11 +93,11 @@ export function createSampleStore({ client, namespace }: Scoped) {
         const total = await client.stepSample.count({ where });
         const rows = await client.stepSample.findMany({
           where: { ...where, ...(cursor === null ? {} : { OR: after(cursor) }) },
-          select: FACTS,
+          select: FACTS.selected,
           orderBy: [{ takenAtMs: 'desc' }, { decisionId: 'desc' }],
           take: limit + 1,
         });
-        return { rows: rows.slice(0, limit).map(factsOf), total, hasMore: rows.length > limit };
+        return { rows: rows.slice(0, limit).map(FACTS.of), total, hasMore: rows.length > limit };
       }),
 
     /** Null for one whose time is over. */
@@ -121,7 +107,7 @@ export function createSampleStore({ client, namespace }: Scoped) {
         const row = await client.stepSample.findUnique({
           where: { namespace_decisionId: { decisionId, ...of }, expiresAtMs: { gt: BigInt(nowMs) } },
         });
-        return row === null ? null : { ...factsOf(row), content: row.content };
+        return row === null ? null : SAMPLE.of(row);
       }),
   };
 }
@@ -246,19 +232,4 @@ function chosenBy({
 function after({ takenAtMs, decisionId }: SampleCursor): Prisma.StepSampleWhereInput[] {
   const at = BigInt(takenAtMs);
   return [{ takenAtMs: { lt: at } }, { takenAtMs: at, decisionId: { lt: decisionId } }];
-}
-
-function factsOf(row: Prisma.StepSampleGetPayload<{ select: typeof FACTS }>): SampleFacts {
-  return { ...row, takenAtMs: Number(row.takenAtMs), expiresAtMs: Number(row.expiresAtMs) };
-}
-
-function ruleOf(row: Prisma.SamplingRuleGetPayload<object>): SamplingRule {
-  return {
-    ...row,
-    maskedPaths: JSON.parse(row.maskedPaths) as string[],
-    maskedPatterns: JSON.parse(row.maskedPatterns) as string[],
-    endsAtMs: row.endsAtMs === null ? null : Number(row.endsAtMs),
-    createdAtMs: Number(row.createdAtMs),
-    droppedSamples: Number(row.droppedSamples),
-  };
 }

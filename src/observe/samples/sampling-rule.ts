@@ -26,7 +26,7 @@ export const RULE = columns({
 /** Which steps are kept, and how. Times are in milliseconds since 1970. */
 export type SamplingRule = ReadRow<typeof RULE>;
 
-export const SAMPLE = columns({
+const FACTS_OF_SAMPLE = {
   namespace: text,
   decisionId: text,
   ruleId: number,
@@ -39,6 +39,11 @@ export const SAMPLE = columns({
   takenAtMs: number,
   expiresAtMs: number,
   maskedValues: number,
+};
+
+export const FACTS = columns(FACTS_OF_SAMPLE);
+export const SAMPLE = columns({
+  ...FACTS_OF_SAMPLE,
   /** The step and what else its verdict depends on, masked; sealed. */
   content: text,
 });
@@ -46,7 +51,7 @@ export const SAMPLE = columns({
 /** A sample as it is stored. Times are in milliseconds since 1970. */
 export type SampleRow = ReadRow<typeof SAMPLE>;
 /** What of a sample is shown without its step. */
-export type SampleFacts = Omit<SampleRow, 'content'>;
+export type SampleFacts = ReadRow<typeof FACTS>;
 
 export function isOver({ endsAtMs }: Pick<SamplingRule, 'endsAtMs'>, nowMs: number): boolean {
   return endsAtMs !== null && endsAtMs <= nowMs;

@@ -3,24 +3,24 @@ import type { BulkDatabase, BulkLane, BulkReader, BulkRow, BulkValue } from './b
 
 /** How a column is read. */
 export interface Column<T> {
-  /** The value of the member, from one of the database that is not null. */
-  readonly of: (value: Exclude<BulkValue, null>) => T;
+  /** Makes the value of the member from one of the database that is not null. */
+  readonly convert: (value: Exclude<BulkValue, null>) => T;
   readonly mayBeNull?: true;
   /** What is selected: by default, the column that has the name of the member in snake case. */
   readonly from?: Prisma.Sql;
 }
 
-export const text: Column<string> = { of: String };
+export const text: Column<string> = { convert: String };
 /** Integers up to 2^53, and decimals. */
-export const number: Column<number> = { of: Number };
+export const number: Column<number> = { convert: Number };
 /** Integers of 64 bits. */
-export const bigint: Column<bigint> = { of: BigInt };
+export const bigint: Column<bigint> = { convert: BigInt };
 /** A boolean of PostgreSQL; SQLite has 1 and 0. */
-export const flag: Column<boolean> = { of: (value) => Number(value) === 1 };
+export const flag: Column<boolean> = { convert: (value) => Number(value) === 1 };
 
 /** A value in its JSON text. */
 export function json<T>(): Column<T> {
-  return { of: (value) => JSON.parse(String(value)) as T };
+  return { convert: (value) => JSON.parse(String(value)) as T };
 }
 
 /** A column that may be null. */
@@ -29,8 +29,8 @@ export function nullable<T>(column: Column<T>): Column<T | null> {
 }
 
 /** A column whose values become others. */
-export function mapped<T, Other>({ of, ...column }: Column<T>, map: (value: T) => Other): Column<Other> {
-  return { ...column, of: (value) => map(of(value)) };
+export function mapped<T, Other>({ convert, ...column }: Column<T>, map: (value: T) => Other): Column<Other> {
+  return { ...column, convert: (value) => map(convert(value)) };
 }
 
 /** An expression, or a column with another name than its member. */
@@ -44,6 +44,10 @@ export interface Columns<Row> {
   readonly list: Prisma.Sql;
   /** Reads a row that begins with these columns. Throws if one is missing, or is null and may not be. */
   readonly read: (row: BulkRow) => Row;
+  /** For the `select` of Prisma, which does without expressions and other names. */
+  readonly selected: { readonly [Member in keyof Row]: true };
+  /** Reads a row of Prisma. */
+  readonly of: (row: { readonly [Member in keyof Row]: BulkValue }) => Row;
 }
 
 /** A row as its columns read it. */
@@ -57,22 +61,25 @@ export function columns<Declared extends Readonly<Record<string, Column<unknown>
   const members = Object.entries(declared);
   const prefix = alias === undefined ? '' : `${alias}.`;
   const named = (member: string) => Prisma.raw(`${prefix}"${snakeCase(member)}"`);
+  function rowOf(given: (member: string, at: number) => BulkValue | undefined): never {
+    const row: Record<string, unknown> = {};
+    let at = 0;
+    for (const [member, { convert, mayBeNull }] of members) {
+      const value = given(member, at);
+      if (value === undefined || (value === null && !mayBeNull)) throw new Error(`a row lacks ${member}`);
+      row[member] = value === null ? null : convert(value);
+      at += 1;
+    }
+    return row as never;
+  }
   return {
     list: Prisma.join(
       members.map(([member, column]) => column.from ?? named(member)),
       ', ',
     ),
-    read(row) {
-      const values: Record<string, unknown> = {};
-      let at = 0;
-      for (const [member, { of, mayBeNull }] of members) {
-        const value = row[at];
-        at += 1;
-        if (value === undefined || (value === null && !mayBeNull)) throw new Error(`a row lacks ${member}`);
-        values[member] = value === null ? null : of(value);
-      }
-      return values as never;
-    },
+    selected: Object.fromEntries(members.map(([member]) => [member, true])) as never,
+    read: (row) => rowOf((_, at) => row[at]),
+    of: (row) => rowOf((member) => row[member]),
   };
 }
 

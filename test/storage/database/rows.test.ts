@@ -125,7 +125,13 @@ describeOnEachDatabase('declared columns', (freshDatabaseUrl) => {
 });
 
 describe('a row of declared columns', () => {
-  const { read } = columns({ id: number, name: nullable(text) });
+  const { read, of, selected } = columns({ id: number, name: nullable(text) });
+
+  it('may be one of Prisma', () => {
+    expect(of({ id: 1n, name: 'a' })).toEqual(read([1n, 'a']));
+    expect(selected).toEqual({ id: true, name: true });
+    expect(() => of({ id: null, name: 'a' })).toThrow(/^a row lacks id$/);
+  });
 
   it('may have more columns behind them', () => {
     expect(read([1n, null, 'more'])).toEqual({ id: 1, name: null });
