@@ -60,11 +60,9 @@ export interface RemovedLinks {
   readonly policies: number;
 }
 
+const ACTIVITY = columns({ lastEvaluatedS: number, lastDeniedS: nullable(number) });
 /** When an agent was last active, in seconds since the epoch. */
-export interface AgentActivity {
-  readonly lastEvaluatedS: number;
-  readonly lastDeniedS: number | null;
-}
+export type AgentActivity = ReadRow<typeof ACTIVITY>;
 
 /**
  * Stored agents of a namespace, by their plain names. Writing needs the client of a mutation. Every method rejects with a
@@ -159,15 +157,7 @@ export function createAgentStore(scope: Scoped) {
     activity: (names: readonly string[]): Promise<Map<string, AgentActivity>> =>
       withServiceErrors(async () => {
         const rows = await client.agentActivity.findMany({ where: { agentName: { in: keysOf(names) } } });
-        return new Map(
-          rows.map(({ agentName, lastEvaluatedS, lastDeniedS }) => [
-            nameOfKey(agentName),
-            {
-              lastEvaluatedS: Number(lastEvaluatedS),
-              lastDeniedS: lastDeniedS === null ? null : Number(lastDeniedS),
-            },
-          ]),
-        );
+        return new Map(rows.map((row) => [nameOfKey(row.agentName), ACTIVITY.of(row)]));
       }),
 
     /** When agents were used last, in milliseconds since the epoch; an agent without a known use is absent. */

@@ -2,6 +2,7 @@ import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { DEFAULT_NAMESPACE } from '../../contract/call/namespace.js';
 import type { DbClient } from '../../storage/database/database.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
+import { columns, number, text } from '../../storage/database/rows.js';
 import { assertStorable, isStorable } from '../../storage/database/text.js';
 import type { KnownNamespace } from './namespace-registry.js';
 
@@ -33,11 +34,7 @@ const DEFAULT_ROW: NamespaceRow = {
   displayName: DEFAULT_NAMESPACE.name,
   createdAtMs: null,
 };
-const SHOWN = {
-  name: true,
-  displayName: true,
-  createdAtMs: true,
-} as const satisfies Prisma.NamespaceSelect;
+const SHOWN = columns({ name: text, displayName: text, createdAtMs: number });
 
 /** Stored namespaces. Writing needs the client of a mutation. Every method rejects with a `ServiceError` only. */
 export function createNamespaceStore(client: DbClient) {
@@ -56,8 +53,11 @@ export function createNamespaceStore(client: DbClient) {
       withServiceErrors(async () => {
         if (name === DEFAULT_ROW.name) return DEFAULT_ROW;
         if (!isStorable(name)) return null;
-        const row = await client.namespace.findUnique({ where: { name, deletedAtMs: null }, select: SHOWN });
-        return row === null ? null : toRow(row);
+        const row = await client.namespace.findUnique({
+          where: { name, deletedAtMs: null },
+          select: SHOWN.selected,
+        });
+        return row === null ? null : SHOWN.of(row);
       }),
 
     /** Whether a name was ever used, and by what. */
@@ -80,11 +80,11 @@ export function createNamespaceStore(client: DbClient) {
         if (cursor !== null && !isStorable(cursor)) return { rows: [], total, hasMore: false };
         const rows = await client.namespace.findMany({
           where: { deletedAtMs: null, ...(cursor === null ? {} : { name: { gt: cursor } }) },
-          select: SHOWN,
+          select: SHOWN.selected,
           orderBy: { name: 'asc' },
           take: limit + 1,
         });
-        const all: NamespaceRow[] = rows.map(toRow);
+        const all: NamespaceRow[] = rows.map(SHOWN.of);
         if (cursor === null || DEFAULT_ROW.name > cursor) {
           const at = all.findIndex(({ name }) => name > DEFAULT_ROW.name);
           all.splice(at === -1 ? all.length : at, 0, DEFAULT_ROW);
@@ -129,7 +129,7 @@ export function createNamespaceStore(client: DbClient) {
       withServiceErrors(async (): Promise<NamespaceRow> => {
         assertStorable(displayName);
         const data = { name, displayName, createdAtMs: BigInt(createdAtMs) };
-        return toRow(await client.namespace.create({ data, select: SHOWN }));
+        return SHOWN.of(await client.namespace.create({ data, select: SHOWN.selected }));
       }),
 
     /** The namespace must exist, and have a row. */
@@ -150,8 +150,4 @@ export function createNamespaceStore(client: DbClient) {
         });
       }),
   };
-}
-
-function toRow({ name, displayName, createdAtMs }: Prisma.NamespaceGetPayload<{ select: typeof SHOWN }>) {
-  return { name, displayName, createdAtMs: Number(createdAtMs) };
 }

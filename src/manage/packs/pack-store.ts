@@ -2,22 +2,26 @@ import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { nameOfKey } from '../../contract/call/namespace.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
 import { isRowId } from '../../storage/database/row-id.js';
+import { columns, number, type ReadRow, text } from '../../storage/database/rows.js';
 import { inNamespace, type Scoped } from '../../storage/database/scoped.js';
 import { assertStorable } from '../../storage/database/text.js';
 
 /** Most installations that are listed. */
 export const MAX_INSTALLATIONS = 1_000;
 
-/** A pack in a policy. */
-export interface InstallationRow {
-  readonly id: number;
-  readonly pack: string;
-  readonly version: string;
-  readonly policyId: number;
-  readonly policyName: string;
+const INSTALLATION = columns({
+  id: number,
+  pack: text,
+  version: text,
+  policyId: number,
   /** Milliseconds since the epoch. */
-  readonly installedAtMs: number;
-  readonly updatedAtMs: number;
+  installedAtMs: number,
+  updatedAtMs: number,
+});
+
+/** A pack in a policy. */
+export interface InstallationRow extends ReadRow<typeof INSTALLATION> {
+  readonly policyName: string;
 }
 
 /** A control of an installation. */
@@ -176,14 +180,6 @@ interface ListedRow {
 
 type StoredInstallation = Prisma.PackInstallationGetPayload<{ include: typeof SHOWN }>;
 
-function toRow({ id, pack, version, policyId, policy, ...times }: StoredInstallation): InstallationRow {
-  return {
-    id,
-    pack,
-    version,
-    policyId,
-    policyName: nameOfKey(policy.name),
-    installedAtMs: Number(times.installedAtMs),
-    updatedAtMs: Number(times.updatedAtMs),
-  };
+function toRow(row: StoredInstallation): InstallationRow {
+  return { ...INSTALLATION.of(row), policyName: nameOfKey(row.policy.name) };
 }
