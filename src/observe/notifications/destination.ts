@@ -1,5 +1,14 @@
 import type { NotificationKind } from '../../storage/database/notifications.js';
-import { type Column, columns, nullable, number, type ReadRow, text } from '../../storage/database/rows.js';
+import {
+  type Column,
+  columns,
+  flag,
+  json,
+  nullable,
+  number,
+  type ReadRow,
+  text,
+} from '../../storage/database/rows.js';
 
 export const DESTINATION_TYPES = ['webhook', 'slack', 'email'] as const;
 export type DestinationType = (typeof DESTINATION_TYPES)[number];
@@ -17,24 +26,28 @@ export interface Target {
   readonly secrets: readonly string[];
 }
 
+export const DESTINATION = columns({
+  id: number,
+  namespace: text,
+  name: text,
+  type: text as Column<DestinationType>,
+  url: nullable(text),
+  recipients: nullable(json<readonly string[]>()),
+  kinds: json<readonly NotificationKind[]>(),
+  enabled: flag,
+  disabledReason: nullable(text),
+  createdAtMs: number,
+  createdBy: text,
+  secret: nullable(text),
+  rotatedAtMs: nullable(number),
+  previousSecret: nullable(text),
+  previousUntilMs: nullable(number),
+  dropped: number,
+});
+
 /** A destination as stored. Times are in milliseconds since 1970. */
-export interface DestinationRow {
-  readonly id: number;
-  readonly namespace: string;
-  readonly name: string;
-  readonly type: DestinationType;
-  readonly url: string | null;
+export interface DestinationRow extends ReadRow<typeof DESTINATION> {
   readonly recipients: readonly string[];
-  readonly kinds: readonly NotificationKind[];
-  readonly enabled: boolean;
-  readonly disabledReason: string | null;
-  readonly createdAtMs: number;
-  readonly createdBy: string;
-  readonly secret: string | null;
-  readonly rotatedAtMs: number | null;
-  readonly previousSecret: string | null;
-  readonly previousUntilMs: number | null;
-  readonly dropped: number;
 }
 
 /** A notification as it is sent. */
