@@ -59,27 +59,23 @@ export interface Outbox {
   prune(endedBeforeMs: number): Promise<void>;
 }
 
-const ofDestination = <T>(name: string, column: Column<T>) => from(Prisma.raw(`d."${name}"`), column);
-
-const DUE = columns(
-  {
-    id: number,
-    destinationId: number,
-    attempts: number,
-    sinceMs: number,
-    messageId: text,
-    kind: text,
-    summary: text,
-    payload: text,
-    type: ofDestination('type', text as Column<DestinationType>),
-    url: ofDestination('url', nullable(text)),
-    recipients: ofDestination('recipients', nullable(json<string[]>())),
-    secret: ofDestination('secret', nullable(text)),
-    previousSecret: ofDestination('previous_secret', nullable(text)),
-    previousUntilMs: ofDestination('previous_until_ms', nullable(number)),
-  },
-  'w',
-);
+/** Of a delivery `w` and its destination: but for the first, only one of the two has a column of the name. */
+const DUE = columns({
+  id: from(Prisma.sql`w."id"`, number),
+  destinationId: number,
+  attempts: number,
+  sinceMs: number,
+  messageId: text,
+  kind: text,
+  summary: text,
+  payload: text,
+  type: text as Column<DestinationType>,
+  url: nullable(text),
+  recipients: nullable(json<string[]>()),
+  secret: nullable(text),
+  previousSecret: nullable(text),
+  previousUntilMs: nullable(number),
+});
 
 export function createOutbox({ bulk }: Pick<Database, 'bulk'>, sealer: Sealer): Outbox {
   const isDue = (nowMs: number) => Prisma.sql`
