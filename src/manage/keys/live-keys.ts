@@ -3,6 +3,7 @@ import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { Database } from '../../storage/database/database.js';
 import { FollowedState } from '../../storage/database/followed-state.js';
 import { loadedInTime } from '../../storage/database/in-time.js';
+import { columns, json, nullable, number, select, text } from '../../storage/database/rows.js';
 
 /** What decides about a call with a key: all of it but names for people and times of the past. */
 export interface LiveKey {
@@ -55,51 +56,28 @@ export class LiveKeys extends FollowedState<readonly LiveKey[]> {
   }
 }
 
-/** The columns of `LiveKey`, in this order. */
-const COLUMNS = Prisma.sql`
-  "id", "namespace", "name", "role", "scopes", "agents", "hash", "previous_hash", "previous_until_ms", "expires_at_ms"`;
+/** The columns of `LiveKey`. */
+export const LIVE_KEY = columns({
+  id: number,
+  namespace: text,
+  name: text,
+  role: nullable(text),
+  scopes: nullable(json<readonly string[]>()),
+  agents: nullable(json<readonly string[]>()),
+  hash: text,
+  previousHash: nullable(text),
+  previousUntilMs: nullable(number),
+  expiresAtMs: nullable(number),
+});
 
-/** A query for the keys that are valid at a time or later; with ids after `afterId`, at most `limit`. */
-export function liveKeysQuery(nowMs: number, afterId = 0, limit?: number): Prisma.Sql {
-  const most = limit === undefined ? Prisma.empty : Prisma.sql`LIMIT ${limit}`;
+/** From FROM on, a query for the keys that are valid at a time or later, with ids after `afterId`. */
+export function liveKeys(nowMs: number, afterId = 0): Prisma.Sql {
   return Prisma.sql`
-    SELECT ${COLUMNS} FROM "api_keys"
-    WHERE "id" > ${afterId} AND "revoked_at_ms" IS NULL
+    FROM "api_keys" WHERE "id" > ${afterId} AND "revoked_at_ms" IS NULL
       AND ("expires_at_ms" IS NULL OR "expires_at_ms" > ${BigInt(nowMs)})
-    ORDER BY "id" ${most}`;
+    ORDER BY "id"`;
 }
 
-async function readLiveKeys({ bulk }: Pick<Database, 'bulk'>, nowMs: number): Promise<LiveKey[]> {
-  const rows = await bulk.read('search', liveKeysQuery(nowMs));
-  return rows.map(liveKeyOf);
-}
-
-/** A key of a row of `liveKeysQuery`. */
-export function liveKeyOf(row: readonly unknown[]): LiveKey {
-  const [id, namespace, name, role, scopes, agents, hash, previousHash, previousUntilMs, expiresAtMs] = row;
-  return {
-    id: Number(id),
-    namespace: String(namespace),
-    name: String(name),
-    role: textOf(role),
-    scopes: listOf(scopes),
-    agents: listOf(agents),
-    hash: String(hash),
-    previousHash: textOf(previousHash),
-    previousUntilMs: numberOf(previousUntilMs),
-    expiresAtMs: numberOf(expiresAtMs),
-  };
-}
-
-function textOf(value: unknown): string | null {
-  return value === null || value === undefined ? null : String(value);
-}
-
-function numberOf(value: unknown): number | null {
-  return value === null || value === undefined ? null : Number(value);
-}
-
-function listOf(value: unknown): readonly string[] | null {
-  const text = textOf(value);
-  return text === null ? null : (JSON.parse(text) as string[]);
+function readLiveKeys({ bulk }: Pick<Database, 'bulk'>, nowMs: number): Promise<LiveKey[]> {
+  return select(LIVE_KEY, bulk)`${liveKeys(nowMs)}`;
 }
