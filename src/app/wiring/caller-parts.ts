@@ -61,7 +61,7 @@ export async function createCallerParts(
   liveKeys.onChange(() => keyRing.replaceStored(storedKeys(liveKeys.keys)));
   parts.add(
     createKeyUses({
-      database: database,
+      database,
       takeUsed: () => keyRing.takeUsed(),
       failures,
       now: now,
