@@ -1,22 +1,23 @@
-import type { parse } from '@bufbuild/cel';
 import type { MacroName, Node } from './ast.js';
 import { isQualifiedFunction } from './library.js';
 import { MAX_NODES } from './limits.js';
+import {
+  argsOf,
+  type Comprehension,
+  callName,
+  constantValue,
+  type Expr,
+  itemsOf,
+  nameOf,
+  need,
+} from './official-tree.js';
 import type { ProblemList, Span } from './problem.js';
 import type { Token } from './tokens.js';
-import { CelBytes, CelTypeValue, CelUint, doubleValue, plainInt, type Value } from './values.js';
-
-type ParsedExpression = ReturnType<typeof parse>;
-type Expr = NonNullable<ParsedExpression['expr']>;
-type Comprehension = Extract<Expr['exprKind'], { case: 'comprehensionExpr' }>['value'];
-type Constant = Extract<Expr['exprKind'], { case: 'constExpr' }>['value'];
+import { CelTypeValue } from './values.js';
 
 /** The tree has more nodes than allowed. */
 export class TooManyNodes extends Error {}
 
-const MIN_INT = -(2n ** 63n);
-const MAX_INT = 2n ** 63n - 1n;
-const MAX_UINT = 2n ** 64n - 1n;
 /** Types that are named with dots, which parse as members. */
 const DOTTED_TYPES = new Set(['google.protobuf.Timestamp', 'google.protobuf.Duration', 'net.IP', 'net.CIDR']);
 
@@ -74,28 +75,6 @@ export function createTreeReader(
     const [first, last] = [children[0], children.at(-1)];
     if (first === undefined || last === undefined) return { start: 0, end: 0 };
     return { start: wrapped(first).start, end: wrapped(last).end };
-  };
-
-  const constant = ({ constantKind }: Constant, span: Span): Value => {
-    switch (constantKind.case) {
-      case 'int64Value': {
-        const value = constantKind.value;
-        if (value < MIN_INT || value > MAX_INT) problems.add('syntax', span, 'the integer exceeds 64 bits');
-        return plainInt(value);
-      }
-      case 'uint64Value':
-        if (constantKind.value > MAX_UINT) problems.add('syntax', span, 'the integer exceeds 64 bits');
-        return new CelUint(constantKind.value);
-      case 'doubleValue':
-        return doubleValue(constantKind.value);
-      case 'stringValue':
-      case 'boolValue':
-        return constantKind.value;
-      case 'bytesValue':
-        return new CelBytes(constantKind.value);
-      default:
-        return null;
-    }
   };
 
   const readMacro = (value: Comprehension, at: number, name: string): Node => {
@@ -214,7 +193,7 @@ export function createTreeReader(
     switch (exprKind.case) {
       case 'constExpr': {
         const span = { start, end: token(token(at).text === '-' ? at + 1 : at).end };
-        return { kind: 'const', value: constant(exprKind.value, span), ...span };
+        return { kind: 'const', value: constantValue(exprKind.value, span, problems), ...span };
       }
       case 'identExpr': {
         const name = exprKind.value.name.replace(/^\./, '');
@@ -273,27 +252,6 @@ const END = { kind: 'sign', start: 0, end: 0, text: '', match: -1 } as const;
 
 function call(name: string, isMethod: boolean, args: readonly Node[], span: Span, nameSpan: Span): Node {
   return { kind: 'call', name, isMethod, args, start: span.start, end: span.end, nameSpan };
-}
-
-function need<T>(part: T | undefined): T {
-  if (part === undefined) throw new Error('the tree of the expression lacks a part');
-  return part;
-}
-
-function argsOf(expr: Expr): readonly Expr[] {
-  return expr.exprKind.case === 'callExpr' ? expr.exprKind.value.args : [];
-}
-
-function callName(expr: Expr): string {
-  return expr.exprKind.case === 'callExpr' ? expr.exprKind.value.function : '';
-}
-
-function itemsOf(expr: Expr): readonly Expr[] {
-  return expr.exprKind.case === 'listExpr' ? expr.exprKind.value.elements : [];
-}
-
-function nameOf(expr: Expr): string | null {
-  return expr.exprKind.case === 'identExpr' ? expr.exprKind.value.name : null;
 }
 
 /** The dotted path of members that an expression is; null for another. */

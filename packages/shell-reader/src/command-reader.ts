@@ -1,23 +1,39 @@
 import * as is from './characters.js';
+import { CompoundReader, OPENING } from './compound-reader.js';
 import { CLOSING } from './simple-command-reader.js';
-import { NAME, TestReader } from './test-reader.js';
-import type { Word } from './types.js';
+import { type Problem, type ShellVisitor, Unreadable } from './types.js';
 
-/** Words that begin a compound command. */
-const OPENING = new Set(['if', 'while', 'until', 'for', 'select', 'case', '{', '[[', 'function']);
+/**
+ * Reads the commands of a shell: POSIX.1-2024, Shell Command Language, with the usual extensions of bash. Runs nothing, in
+ * time linear in the length of the text. Tells the visitor what it finds; returns why the rest cannot be read, or undefined.
+ * A text that shells read in different ways cannot be read. Never throws, unless the visitor does.
+ */
+export const readShell = (text: string, visitor: ShellVisitor): Problem | undefined =>
+  read(text, visitor, 'readAll');
 
-/** A subscript in which a command runs, in a text that is none yet. */
-const RUNS_IN_SUBSCRIPT = /\[[^\]]*(?:\$\(|`)/;
+/** Reads only the expansions in a text, as a shell does with arithmetic, subscripts and prompts. */
+export const readExpansions = (text: string, visitor: ShellVisitor): Problem | undefined =>
+  read(text, visitor, 'readExpansions');
 
-/** In `((…))`: two operands, or what looks like a flag or a path after the name of a program. */
-const MAY_BE_COMMAND = /[\w)\]}"'][ \t\n]+(?:[\w"'$`.~]|--?[A-Za-z]|\/\w)/;
+function read(text: string, visitor: ShellVisitor, how: 'readAll' | 'readExpansions'): Problem | undefined {
+  // No shell can be given this character, and values of words use it.
+  const nothing = text.indexOf('\0');
+  if (nothing >= 0) return { message: 'it contains a null character', at: nothing };
+  try {
+    new CommandReader(visitor, text, 0, text.length, 0)[how]();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Unreadable) return { message: error.message, at: error.at };
+    throw error;
+  }
+}
 
 /** Reads the commands of a text: grammar of POSIX (2.10) with the usual extensions of bash. */
-export class CommandReader extends TestReader {
+class CommandReader extends CompoundReader {
   /** Reads the whole text. */
   readAll(): void {
     this.withOwnDocuments(() => {
-      this.#list();
+      this.list();
       if (this.pos < this.end) this.unexpected();
     });
   }
@@ -29,15 +45,14 @@ export class CommandReader extends TestReader {
 
   protected commandsUntil(close: number): void {
     this.withOwnDocuments(() => {
-      this.#list();
-      if (close === is.CLOSE_BRACE) this.#expectWord('}');
+      this.list();
+      if (close === is.CLOSE_BRACE) this.expectWord('}');
       else if (this.peek() !== close) this.unexpected();
       else if (close !== -1) this.pos += 1;
     });
   }
 
-  /** Reads commands as long as one begins. Returns how many there are. */
-  #list(): number {
+  protected override list(): number {
     let count = 0;
     for (;;) {
       this.skipLines();
@@ -49,17 +64,9 @@ export class CommandReader extends TestReader {
       if (code === is.AMPERSAND) {
         this.pos += 1;
         this.visitor.background(start, this.pos);
-      } else if (code === is.SEMICOLON && !this.#atCaseEnd()) this.pos += 1;
+      } else if (code === is.SEMICOLON && !this.atCaseEnd()) this.pos += 1;
       else if (code !== is.NEWLINE) return count;
     }
-  }
-
-  #commands(after: string): void {
-    if (this.#list() === 0) this.fail(`a command is missing after ${after}`);
-  }
-
-  #atCaseEnd(): boolean {
-    return this.peek() === is.SEMICOLON && (this.peek(1) === is.SEMICOLON || this.peek(1) === is.AMPERSAND);
   }
 
   /** Returns false, at the same position, where no command begins. */
@@ -79,7 +86,7 @@ export class CommandReader extends TestReader {
     const start = this.pos;
     const outer = this.pipeFrom;
     const prefixed = this.#pipelinePrefixes();
-    if (!this.#command()) {
+    if (!this.command()) {
       if (prefixed && this.#atEndOfCommand()) return true;
       if (prefixed) this.unexpected();
       return false;
@@ -90,7 +97,7 @@ export class CommandReader extends TestReader {
       this.pos += this.peek(1) === is.AMPERSAND ? 2 : 1;
       this.skipLines();
       this.pipeFrom = start;
-      if (!this.#command()) this.unexpected();
+      if (!this.command()) this.unexpected();
     }
     this.pipeFrom = outer;
     return true;
@@ -100,26 +107,14 @@ export class CommandReader extends TestReader {
   #pipelinePrefixes(): boolean {
     let found = false;
     for (;;) {
-      const isTime = this.#atPlain('time');
-      if (!isTime && !this.#atPlain('!')) return found;
+      const isTime = this.atPlain('time');
+      if (!isTime && !this.atPlain('!')) return found;
       found = true;
       this.#pass(isTime ? 'time' : '!');
       for (const option of isTime ? ['-p', '--'] : []) {
-        if (this.#atPlain(option)) this.#pass(option);
+        if (this.atPlain(option)) this.#pass(option);
       }
     }
-  }
-
-  /**
-   * Whether a word stands here, without quotes. Words are not read to look at them: those with substitutions would be
-   * read twice on each level.
-   */
-  #atPlain(word: string): boolean {
-    if (!this.text.startsWith(word, this.pos)) return false;
-    const next = this.peek(word.length);
-    return (
-      next === -1 || is.endsWord(next) || (next === is.RETURN && this.peek(word.length + 1) === is.NEWLINE)
-    );
   }
 
   #pass(word: string): void {
@@ -132,209 +127,19 @@ export class CommandReader extends TestReader {
     return code === -1 || code === is.NEWLINE || code === is.SEMICOLON;
   }
 
-  #command(): boolean {
+  protected override command(): boolean {
     const start = this.pos;
-    if (this.peek() === is.OPEN) return this.#parenthesis();
+    if (this.peek() === is.OPEN) return this.parenthesis();
     const word = this.readWord();
     if (!word.quoted && !word.dynamic) {
       if (CLOSING.has(word.value)) {
         this.pos = start;
         return false;
       }
-      if (OPENING.has(word.value)) return this.nested(() => this.#compound(word.value));
-      if (word.value === 'coproc') return this.#coprocess();
+      if (OPENING.has(word.value)) return this.nested(() => this.compound(word.value));
+      if (word.value === 'coproc') return this.coprocess();
       if (word.value === 'in' || word.value === '!') this.fail(`${word.value} is no command`, start);
     }
     return this.simple(start, word);
-  }
-
-  #compound(opening: string): boolean {
-    if (opening === 'function') return this.#functionWord();
-    if (opening === 'if') this.#condition();
-    else if (opening === 'while' || opening === 'until') this.#loop(opening);
-    else if (opening === 'for' || opening === 'select') this.#iteration(opening);
-    else if (opening === 'case') this.#cases();
-    else if (opening === '[[') this.readTest();
-    else {
-      this.#commands('{');
-      this.#expectWord('}');
-    }
-    this.redirects();
-    return true;
-  }
-
-  /** `(…)` or `((…))`. */
-  #parenthesis(): boolean {
-    const start = this.pos;
-    this.pos += 1;
-    if (this.peek() === is.OPEN && this.readArithmetic()) {
-      if (MAY_BE_COMMAND.test(this.text.slice(start, this.pos))) {
-        this.fail('some shells read arithmetic here, and others commands', start);
-      }
-      this.arithmetic(start + 2, this.pos - 2);
-      this.redirects();
-      return true;
-    }
-    this.pos = start + 1;
-    this.nested(() => {
-      this.#commands('(');
-      if (this.peek() !== is.CLOSE) this.unexpected();
-      this.pos += 1;
-    });
-    this.redirects();
-    return true;
-  }
-
-  #condition(): void {
-    this.#commands('if');
-    this.#expectWord('then');
-    this.#commands('then');
-    for (;;) {
-      const word = this.#closing();
-      if (word === 'fi') return;
-      if (word === 'elif') {
-        this.#commands('elif');
-        this.#expectWord('then');
-        this.#commands('then');
-      } else if (word === 'else') {
-        this.#commands('else');
-        this.#expectWord('fi');
-        return;
-      } else this.unexpected();
-    }
-  }
-
-  #loop(opening: string): void {
-    this.#commands(opening);
-    this.#expectWord('do');
-    this.#commands('do');
-    this.#expectWord('done');
-  }
-
-  #iteration(opening: string): void {
-    this.skipBlanks();
-    if (opening === 'for' && this.peek() === is.OPEN && this.peek(1) === is.OPEN) {
-      this.pos += 1;
-      const start = this.pos + 1;
-      if (!this.readArithmetic()) this.unexpected();
-      this.arithmetic(start, this.pos - 2);
-    } else {
-      const name = this.readWord();
-      if (name.end === name.start || name.dynamic) this.fail('a name of a variable is missing', name.start);
-      this.#assigns(name);
-      this.skipLines();
-      const word = this.readWord();
-      if (word.value === 'in' && !word.quoted) this.#wordsOfLine();
-      else this.pos = word.start;
-    }
-    this.skipBlanks();
-    if (this.peek() === is.SEMICOLON) this.pos += 1;
-    this.skipLines();
-    const body = this.#closing('{');
-    if (body !== 'do' && body !== '{') this.unexpected();
-    this.#commands(body);
-    this.#expectWord(body === 'do' ? 'done' : '}');
-  }
-
-  /** A word that names a variable. */
-  #assigns(name: Word): void {
-    if (NAME.test(name.value)) this.visitor.assigned(name.value, name.start, name.end);
-    else this.evaluates(name);
-  }
-
-  #wordsOfLine(): void {
-    for (this.skipBlanks(); !is.endsWord(this.peek()) && this.peek() !== -1; this.skipBlanks()) {
-      const word = this.readWord();
-      // A value that runs something where its variable is calculated with.
-      if (RUNS_IN_SUBSCRIPT.test(word.value)) this.evaluates(word);
-    }
-    if (this.peek() !== is.SEMICOLON && this.peek() !== is.NEWLINE) this.unexpected();
-  }
-
-  #cases(): void {
-    this.skipBlanks();
-    this.someWord('a word is missing after case');
-    this.skipLines();
-    this.#expectWord('in');
-    for (;;) {
-      this.skipLines();
-      if (this.#atPlain('esac')) break;
-      if (this.peek() === is.OPEN) this.pos += 1;
-      this.#patterns();
-      this.#list();
-      this.skipBlanks();
-      if (!this.#atCaseEnd()) break;
-      this.pos += this.peek(1) === is.SEMICOLON && this.peek(2) === is.AMPERSAND ? 3 : 2;
-    }
-    this.#expectWord('esac');
-  }
-
-  #patterns(): void {
-    for (;;) {
-      this.skipBlanks();
-      this.someWord();
-      this.skipBlanks();
-      const code = this.peek();
-      this.pos += 1;
-      if (code === is.CLOSE) return;
-      if (code !== is.PIPE) this.fail('a pattern of case is not closed', this.pos - 1);
-    }
-  }
-
-  #functionWord(): boolean {
-    this.skipBlanks();
-    const name = this.someWord('a function has no name');
-    this.skipBlanks();
-    if (this.peek() === is.OPEN) this.passParentheses();
-    return this.functionBody(name);
-  }
-
-  protected functionBody(name: Word): boolean {
-    this.skipLines();
-    const start = this.pos;
-    const opening = this.peek() === is.OPEN ? '(' : this.readWord().value;
-    this.pos = start;
-    if (opening !== '(' && (!OPENING.has(opening) || opening === 'function')) {
-      this.fail('a function has no body');
-    }
-    this.visitor.enterFunction(name.value);
-    this.nested(() => this.#command());
-    this.visitor.leaveFunction(name.start, this.pos);
-    return true;
-  }
-
-  #coprocess(): boolean {
-    this.skipBlanks();
-    const start = this.pos;
-    const name = this.readWord();
-    this.skipBlanks();
-    const isNamed =
-      !OPENING.has(name.value) &&
-      (this.peek() === is.OPEN || [...OPENING].some((word) => this.#atPlain(word)));
-    if (name.start < name.end && !isNamed && !OPENING.has(name.value)) this.simple(start, name);
-    else {
-      if (isNamed) this.#assigns(name);
-      else this.pos = start;
-      if (!this.nested(() => this.#command())) this.unexpected();
-    }
-    this.visitor.background(start, this.pos);
-    return true;
-  }
-
-  /** The closing word that the position is at. It is passed. */
-  #closing(other?: string): string {
-    this.skipBlanks();
-    const { value, quoted, start } = this.readWord();
-    if (!quoted && (CLOSING.has(value) || value === other)) return value;
-    this.pos = start;
-    return '';
-  }
-
-  #expectWord(expected: string): void {
-    this.skipBlanks();
-    const { value, quoted, start } = this.readWord();
-    if (value === expected && !quoted) return;
-    this.pos = start;
-    this.fail(`${expected} is missing`);
   }
 }

@@ -1,5 +1,5 @@
-import { ansiValue } from './ansi-quoted.js';
 import * as is from './characters.js';
+import { ansiValue, parameterMeaning } from './expansion-values.js';
 import { TextCursor } from './text-cursor.js';
 import type { ShellVisitor, Word } from './types.js';
 import { WordDraft } from './word-draft.js';
@@ -7,23 +7,8 @@ import { WordDraft } from './word-draft.js';
 /** Operators of `${name…}` that take a word in which, inside double quotes, a single quote is an ordinary character. */
 const WORD_OPERATORS = new Set([is.DASH, is.PLUS, is.EQUALS, is.QUESTION]);
 
-/** Longest default of a variable that is considered. */
-const MAX_DEFAULT_LENGTH = 200;
 /** What makes arithmetic more than numbers: names and subscripts are evaluated again. */
 const NO_NUMBERS = /[^-+*/%<>=!&|^~?:,;()\s\d]/;
-/** After `${`: a sign, the variable, a plain subscript, an operator. */
-const PARAMETER =
-  /([!#]?)([A-Za-z_][A-Za-z0-9_]*|\d+|[@*#?$!-])?(\[(?:[@*]|-?\d+)\])?(:?[-=?+]|:|\[|@P|[#%/^,~@])?/y;
-/** The rest of `${x:1:2}` with plain numbers. */
-const PLAIN_SUBSTRING = /[ \t]*(?:\d+|\(-?\d+\)|(?<=[ \t])-\d+)?(?::[ \t]*-?\d+)?$/y;
-const DEFAULT_OPERATOR = /^:?[-=+]$/;
-
-/** The groups of a sticky expression at a place before `end`; none if it does not match there. */
-function matchAt(expression: RegExp, text: string, at: number, end: number): readonly (string | undefined)[] {
-  // Only the begin is looked at, however long the text is.
-  expression.lastIndex = 0;
-  return expression.exec(text.slice(at, Math.min(end, at + MAX_DEFAULT_LENGTH))) ?? [];
-}
 
 /** Reads quotes and expansions, which are pieces of words; what runs commands is left to `commandsUntil`. */
 export abstract class ExpansionReader extends TextCursor {
@@ -215,27 +200,7 @@ export abstract class ExpansionReader extends TextCursor {
     if (this.peek(at) === 58) at += 1;
     const begin = this.pos;
     this.readUntil(is.CLOSE_BRACE, draft, inDouble, inDouble && WORD_OPERATORS.has(this.peek(at)));
-    return this.#parameterMeaning(start, begin);
-  }
-
-  /** Tells what `${…}` evaluates or assigns. Returns what it is when no variable is set. */
-  #parameterMeaning(start: number, begin: number): string {
-    const [head = '', sign, name = '', , operator = ''] = matchAt(PARAMETER, this.text, begin, this.pos - 1);
-    const after = begin + head.length;
-    const isIndirect = sign === '!' && name !== '';
-    const isOpen = operator === '[' || operator === '@P' || (operator === '' && after < this.pos - 1);
-    const calculates =
-      operator === ':' && matchAt(PLAIN_SUBSTRING, this.text, after, this.pos - 1).length === 0;
-    if (isIndirect || isOpen || calculates) {
-      this.visitor.evaluated(this.text.slice(start, this.pos), start, this.pos);
-      return '';
-    }
-    if (operator.endsWith('=')) this.visitor.assigned(name, start, this.pos);
-    if (name === 'IFS') return ' ';
-    const length = this.pos - 1 - after;
-    if (!DEFAULT_OPERATOR.test(operator) || length > MAX_DEFAULT_LENGTH) return '';
-    const written = this.text.slice(after, this.pos - 1);
-    return /[$`]/.test(written) ? '' : written.replace(/\\(.)|["']/gs, '$1');
+    return parameterMeaning(this.visitor, this.text, start, begin, this.pos);
   }
 
   /**

@@ -48,6 +48,11 @@ export type RowLimit =
 export const NO_LIMIT: RowLimit = { kind: 'none' };
 export const OPAQUE_LIMIT: RowLimit = { kind: 'opaque' };
 
+/** The limit of a number; null for one that is not literal. */
+export function rowLimit(value: number | null): RowLimit {
+  return value === null ? OPAQUE_LIMIT : { kind: 'literal', value };
+}
+
 /** One SELECT, at any depth. */
 export interface SelectBlock {
   readonly nested: boolean;

@@ -1,6 +1,9 @@
 /** Elements of the trees of PostgreSQL's parser (libpg_query): members, names, constants and tests. */
-import type { EqualityTest } from './model.js';
+import { type EqualityTest, NO_LIMIT, type RowLimit, rowLimit } from './model.js';
 import { isNode, listOf, type Node } from './tree-node.js';
+
+/** The word or symbol before the number at a position of the text, in bytes. */
+export type LiteralReader = (location: number) => string;
 
 /** The equality tests among the terms joined by AND. */
 export function equalityTests(where: Node): EqualityTest[] {
@@ -43,6 +46,26 @@ export function rendered(value: Node): string {
   if (constant !== null && isNode(constant.sval)) return `'${String(constant.sval.sval ?? '')}'`;
   const column = member(value, 'ColumnRef');
   return literalText(constant) ?? (column === null ? '...' : namesOf(column.fields).join('.'));
+}
+
+export function rowLimitOf({ limitCount }: Node, literals: LiteralReader): RowLimit {
+  if (!isNode(limitCount)) return NO_LIMIT;
+  const constant = member(limitCount, 'A_Const');
+  // LIMIT ALL and LIMIT NULL are equivalent to no LIMIT.
+  if (constant?.isnull === true) return NO_LIMIT;
+  return rowLimit(numberAfter('LIMIT', constant, literals));
+}
+
+/** 0 when there is none or it is not a literal. */
+export function offsetOf({ limitOffset }: Node, literals: LiteralReader): number {
+  return (isNode(limitOffset) ? numberAfter('OFFSET', member(limitOffset, 'A_Const'), literals) : null) ?? 0;
+}
+
+/** The number of a constant directly after a word. */
+function numberAfter(word: string, constant: Node | null, literals: LiteralReader): number | null {
+  if (constant === null || literals(Number(constant.location ?? 0)) !== word) return null;
+  if (isNode(constant.ival)) return Number(constant.ival.ival ?? 0);
+  return isNode(constant.fval) ? Number(constant.fval.fval) : null;
 }
 
 export function isPlainSelect(select: Node): boolean {

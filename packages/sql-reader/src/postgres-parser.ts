@@ -2,7 +2,8 @@ import { DIALECT_RULES } from './dialect-rules.js';
 import { scan } from './lexer.js';
 import { NotCertain, NotParsed, type ParsedQuery } from './model.js';
 import { withPlainPlaceholders } from './placeholders.js';
-import { type LiteralReader, readPostgresStatement } from './postgres-tree.js';
+import type { LiteralReader } from './postgres-nodes.js';
+import { readPostgresStatement } from './postgres-tree.js';
 import { createBoundsCheck, type ParserBounds } from './token-bounds.js';
 import type { Node } from './tree-node.js';
 

@@ -1,14 +1,17 @@
 /** Reads the tree of PostgreSQL's parser (libpg_query; node names as in PostgreSQL's parsenodes.h) into the model. */
-import { NO_LIMIT, OPAQUE_LIMIT, type RowLimit, type Statement } from './model.js';
+import type { Statement } from './model.js';
 import {
   aliasOf,
   equalityTests,
   isAnalyzed,
   isPlainSelect,
   isTableCommand,
+  type LiteralReader,
   member,
   namesOf,
+  offsetOf,
   rendered,
+  rowLimitOf,
 } from './postgres-nodes.js';
 import { operationOfFunction, operationsOf } from './postgres-operations.js';
 import { postgresFunctionRelations, postgresStatementRelations } from './postgres-relations.js';
@@ -22,9 +25,6 @@ import {
   StatementBuilder,
 } from './statement-builder.js';
 import { isNode, listOf, type Node } from './tree-node.js';
-
-/** The word or symbol before the number at a position of the text, in bytes. */
-export type LiteralReader = (location: number) => string;
 
 /** Reads the tree of one statement. */
 export function readPostgresStatement(tree: Node, literals: LiteralReader): Statement {
@@ -148,7 +148,7 @@ class Walk {
     }
     const own = { ...inside, topFrom: false, topColumns: place.root };
     this.#builder.operation(place, 'SELECT', { recognised: !isTableCommand(rest) });
-    this.#builder.select(place, this.#limit(rest), this.#offset(rest));
+    this.#builder.select(place, rowLimitOf(rest, this.#literals), offsetOf(rest, this.#literals));
     const { targetList, fromClause, whereClause, intoClause, lockingClause: __, ...others } = rest;
     this.node(targetList, { ...own, clause: 'select' });
     this.#from(fromClause, { ...own, topFrom: place.root });
@@ -276,28 +276,6 @@ class Walk {
       this.#builder.table(place, schema, `${names.at(-1) ?? 'function'}(${parameters})`, aliasOf(range));
     }
     this.node({ ...range, alias: undefined }, { ...place, topFrom: false });
-  }
-
-  #limit(select: Node): RowLimit {
-    const { limitCount } = select;
-    if (!isNode(limitCount)) return NO_LIMIT;
-    const constant = member(limitCount, 'A_Const');
-    // LIMIT ALL and LIMIT NULL are equivalent to no LIMIT.
-    if (constant?.isnull === true) return NO_LIMIT;
-    const value = this.#literal(constant, 'LIMIT');
-    return value === null ? OPAQUE_LIMIT : { kind: 'literal', value };
-  }
-
-  #offset(select: Node): number {
-    const { limitOffset } = select;
-    return (isNode(limitOffset) ? this.#literal(member(limitOffset, 'A_Const'), 'OFFSET') : null) ?? 0;
-  }
-
-  /** The number of a constant directly after a word. */
-  #literal(constant: Node | null, word: string): number | null {
-    if (constant === null || this.#literals(Number(constant.location ?? 0)) !== word) return null;
-    if (isNode(constant.ival)) return Number(constant.ival.ival ?? 0);
-    return isNode(constant.fval) ? Number(constant.fval.fval) : null;
   }
 
   #filter(where: unknown): void {
