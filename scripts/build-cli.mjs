@@ -1,4 +1,4 @@
-/** Bundles the command into packages/cli/dist, with a file for each command, so that it starts with what it needs only. */
+/** Bundles the command into packages/cli/dist, with a file for each command or group of commands, so that it starts with what it needs only. */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';

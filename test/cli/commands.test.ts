@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { nameOf } from '../../packages/cli/src/command-names.js';
-import { COMMANDS } from '../../packages/cli/src/command-table.js';
+import { COMMANDS, nameOf } from '../../packages/cli/src/command-table.js';
 import { readDocuments } from '../../packages/documents/src/index.js';
 import { type CliOptions, folderWith, runCli, wordsOf } from '../support/cli.js';
 import { suiteService } from '../support/service-suite.js';

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { groupOf, nameOf } from '../../packages/cli/src/command-names.js';
-import { COMMANDS, GROUPS, HEADINGS } from '../../packages/cli/src/command-table.js';
+import { COMMANDS, GROUPS, groupOf, HEADINGS, nameOf } from '../../packages/cli/src/command-table.js';
 import { helpText } from '../../packages/cli/src/help-text.js';
 import { folderWith, runCli, wordsOf } from '../support/cli.js';
 

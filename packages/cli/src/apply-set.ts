@@ -38,7 +38,7 @@ export async function applySet(
   sources: readonly SourceDocument[],
   { overwrite, ...request }: ApplyRequest,
 ): Promise<JsonObject> {
-  const { unknownInData } = await import('./offline/unknown-in-data.js');
+  const { unknownInData } = await import('./offline/placed-problems.js');
   const unknown = sources.flatMap(unknownInData);
   if (unknown.length > 0) throw new FilesError(unknown);
   const body: JsonObject = { documents: sources.map(({ value }) => value) };

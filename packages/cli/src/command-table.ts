@@ -1,5 +1,8 @@
 import type { Command } from './command.js';
 
+/** The name of the program. */
+export const NAME = 'control-enforcement';
+
 /** A command in the list of `--help`, which is loaded when it is used. */
 export interface CommandEntry {
   /** Its words, then its arguments as yargs names them: `<needed>`, `[optional]`, `<several..>`. */
@@ -99,27 +102,27 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     usage: 'samples rules',
     summary: 'List which steps are kept',
-    load: () => import('./commands/samples-rules.js'),
+    load: async () => ({ command: (await import('./commands/samples.js')).listSamplingRules }),
   },
   {
     usage: 'samples keep',
     summary: 'Keep steps from now on',
-    load: () => import('./commands/samples-keep.js'),
+    load: async () => ({ command: (await import('./commands/samples.js')).keepSamples }),
   },
   {
     usage: 'samples stop <rule>',
     summary: 'Keep no more steps of a rule',
-    load: () => import('./commands/samples-stop.js'),
+    load: async () => ({ command: (await import('./commands/samples.js')).stopSamples }),
   },
   {
     usage: 'samples list',
     summary: 'List steps that were kept',
-    load: () => import('./commands/samples-list.js'),
+    load: async () => ({ command: (await import('./commands/samples.js')).listSamples }),
   },
   {
     usage: 'samples show <decision>',
     summary: 'Print a step that was kept',
-    load: () => import('./commands/samples-show.js'),
+    load: async () => ({ command: (await import('./commands/samples.js')).showSample }),
   },
   {
     usage: 'get <what> <name>',
@@ -144,62 +147,62 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     usage: 'events search',
     summary: 'Find events',
-    load: () => import('./commands/events-search.js'),
+    load: async () => ({ command: (await import('./commands/events.js')).searchEvents }),
   },
   {
     usage: 'events export',
     summary: 'Print events, one JSON object per line',
-    load: () => import('./commands/events-export.js'),
+    load: async () => ({ command: (await import('./commands/events.js')).exportEvents }),
   },
   {
     usage: 'approvals list',
     summary: 'List approvals',
-    load: () => import('./commands/approvals-list.js'),
+    load: async () => ({ command: (await import('./commands/approvals.js')).listApprovals }),
   },
   {
     usage: 'approvals approve <id>',
     summary: 'Let a step run',
-    load: () => import('./commands/approvals-approve.js'),
+    load: async () => ({ command: (await import('./commands/approvals.js')).approveStep }),
   },
   {
     usage: 'approvals deny <id>',
     summary: 'Keep a step from running',
-    load: () => import('./commands/approvals-deny.js'),
+    load: async () => ({ command: (await import('./commands/approvals.js')).denyStep }),
   },
   {
     usage: 'halt list',
     summary: 'List halts',
-    load: () => import('./commands/halt-list.js'),
+    load: async () => ({ command: (await import('./commands/halts.js')).listHalts }),
   },
   {
     usage: 'halt set <scope>',
     summary: 'Deny steps at once, whatever the controls say',
-    load: () => import('./commands/halt-set.js'),
+    load: async () => ({ command: (await import('./commands/halts.js')).setHalt }),
   },
   {
     usage: 'halt lift <id>',
     summary: 'End a halt',
-    load: () => import('./commands/halt-lift.js'),
+    load: async () => ({ command: (await import('./commands/halts.js')).liftHalt }),
   },
   {
     usage: 'keys list',
     summary: 'List keys',
-    load: () => import('./commands/keys-list.js'),
+    load: async () => ({ command: (await import('./commands/keys.js')).listKeys }),
   },
   {
     usage: 'keys create <name>',
     summary: 'Create a key, and print it once',
-    load: () => import('./commands/keys-create.js'),
+    load: async () => ({ command: (await import('./commands/keys.js')).createKey }),
   },
   {
     usage: 'keys rotate <id>',
     summary: 'Give a key a new secret',
-    load: () => import('./commands/keys-rotate.js'),
+    load: async () => ({ command: (await import('./commands/keys.js')).rotateKey }),
   },
   {
     usage: 'keys revoke <id>',
     summary: 'Withdraw a key at once',
-    load: () => import('./commands/keys-revoke.js'),
+    load: async () => ({ command: (await import('./commands/keys.js')).revokeKey }),
   },
   {
     usage: 'mcp [action] [tools..]',
@@ -222,3 +225,14 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/completion.js'),
   },
 ];
+
+/** The words of a command without its arguments. */
+export function nameOf({ usage }: CommandEntry): string {
+  return usage.replace(/ [<[].*$/, '');
+}
+
+/** The first word of a command of two words. */
+export function groupOf(entry: CommandEntry): string | undefined {
+  const [word = '', second] = nameOf(entry).split(' ');
+  return second === undefined ? undefined : word;
+}

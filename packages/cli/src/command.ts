@@ -31,7 +31,7 @@ interface Definition<P extends PositionalsOf, O extends OptionsOf> {
   run(context: CommandContext, args: Args<P, O>): Promise<ExitCode>;
 }
 
-/** A command as it is run: one file of `commands`, with its usage and summary in `command-table.ts`. */
+/** A command as it is run, of a file of `commands`, with its usage and summary in `command-table.ts`. */
 export interface Command {
   readonly examples: readonly Example[];
   readonly positionals: PositionalsOf;

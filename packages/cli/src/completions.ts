@@ -1,7 +1,6 @@
 import type { Options } from 'yargs';
-import { nameOf } from './command-names.js';
-import { COMMANDS } from './command-table.js';
-import { GLOBAL_OPTIONS } from './global-options.js';
+import { COMMANDS, nameOf } from './command-table.js';
+import { GLOBAL_OPTIONS } from './context.js';
 
 type OptionTable = { readonly [name: string]: Options };
 

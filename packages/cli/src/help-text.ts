@@ -1,6 +1,5 @@
-import { groupOf, NAME } from './command-names.js';
-import { COMMANDS, GROUPS, HEADINGS } from './command-table.js';
-import { GLOBAL_OPTIONS } from './global-options.js';
+import { COMMANDS, GROUPS, groupOf, HEADINGS, NAME } from './command-table.js';
+import { GLOBAL_OPTIONS } from './context.js';
 
 /** The text of `--help` without a command. It needs no parser, so that it is printed at once. */
 export function helpText(): string {

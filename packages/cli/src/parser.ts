@@ -2,12 +2,10 @@ import yargs, { type Argv, type Options } from 'yargs';
 import { didYouMean } from '../../../src/contract/warnings/suggestion.js';
 import type { Command, ExitCode } from './command.js';
 import { createCommandContext } from './command-context.js';
-import { groupOf, NAME, nameOf } from './command-names.js';
-import { COMMANDS, type CommandEntry, GROUPS } from './command-table.js';
-import type { GlobalArgs } from './context.js';
+import { COMMANDS, type CommandEntry, GROUPS, groupOf, NAME, nameOf } from './command-table.js';
+import { GLOBAL_OPTIONS, type GlobalArgs } from './context.js';
 import { CliError, messageOf, UsageError } from './errors.js';
 import { STDIN_PATH } from './files/read-text.js';
-import { GLOBAL_OPTIONS } from './global-options.js';
 import type { Surroundings } from './surroundings.js';
 import { VERSION } from './version.js';
 

@@ -1,9 +1,8 @@
 import type { JsonObject } from '../../../exact-json/src/index.js';
 import { defineCommand, FILES } from '../command.js';
 import type { SourceDocument } from '../files/documents-of.js';
-import { problemLine } from '../files/problems.js';
+import { problemLine, SEVERITY_NAMES } from '../files/problems.js';
 import { EXPAND_ENV, readFiles } from '../files/read-documents.js';
-import { SEVERITY_NAMES } from '../offline/lint-severities.js';
 
 export const command = defineCommand({
   examples: [

@@ -9,6 +9,9 @@ export interface FileProblem {
   readonly message: string;
 }
 
+/** How bad what lint finds is, from the least to the worst. */
+export const SEVERITY_NAMES = ['note', 'warning', 'error'] as const;
+
 /** Most problems that are printed. */
 const MAX_SHOWN = 100;
 

@@ -1,9 +1,13 @@
+import { isObject, type JsonObject, type JsonValue } from '../../../exact-json/src/index.js';
 import type { CommandContext } from '../context.js';
 import { CliError } from '../errors.js';
+import type { Surroundings } from '../surroundings.js';
 import type { SourceDocument } from './documents-of.js';
-import { expandVariables, namedVariables } from './environment.js';
 import { type FileProblem, FilesError, problemLine } from './problems.js';
 import { namesOf, readText } from './read-text.js';
+
+/** A variable of the environment in a text. */
+const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /** Most documents of all files: a request has no more. */
 const MAX_DOCUMENTS = 10_000;
@@ -89,4 +93,35 @@ async function expanded(
   }
   if (problems.length > 0) throw new FilesError(problems);
   return done;
+}
+
+/** A text of a document that names variables. */
+interface NamedVariables {
+  readonly path: readonly PropertyKey[];
+  readonly names: readonly string[];
+}
+
+/** The texts with `${NAME}`, in the order of the document. */
+function* namedVariables(value: JsonValue, path: readonly PropertyKey[] = []): Generator<NamedVariables> {
+  if (typeof value === 'string') {
+    const names = [...value.matchAll(VARIABLE)].map(([, name = '']) => name);
+    if (names.length > 0) yield { path, names: [...new Set(names)] };
+  } else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) yield* namedVariables(item, [...path, index]);
+  } else if (isObject(value)) {
+    for (const [name, member] of Object.entries(value)) yield* namedVariables(member, [...path, name]);
+  }
+}
+
+/** A document with variables in place of `${NAME}` in its texts; names of members stay. All of them exist. */
+function expandVariables(value: JsonObject, env: Surroundings['env']): JsonObject {
+  const text = (given: string): string => given.replaceAll(VARIABLE, (_, name: string) => env[name] ?? '');
+  const expand = (given: JsonValue): JsonValue => {
+    if (typeof given === 'string') return text(given);
+    if (Array.isArray(given)) return given.map(expand);
+    return isObject(given) ? object(given) : given;
+  };
+  const object = (given: JsonObject): JsonObject =>
+    Object.fromEntries(Object.entries(given).map(([name, member]) => [name, expand(member)]));
+  return object(value);
 }

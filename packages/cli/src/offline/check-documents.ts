@@ -13,8 +13,7 @@ import type { StoredControl } from '../../../../src/manage/controls/definition/d
 import { definitionWarnings } from '../../../../src/manage/controls/definition-warnings/definition-warnings.js';
 import { type FileProblem, pathParts } from '../files/problems.js';
 import { documentField, withPlaces } from '../files/refused-documents.js';
-import { issueProblems, type PlacedDocument, problemAt } from './placed-problems.js';
-import { unknownInData } from './unknown-in-data.js';
+import { issueProblems, type PlacedDocument, problemAt, unknownInData } from './placed-problems.js';
 
 /** What documents say, without a server. */
 export interface Reading {

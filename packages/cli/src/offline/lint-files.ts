@@ -6,11 +6,10 @@ import { isObject } from '../../../exact-json/src/index.js';
 import { CliError } from '../errors.js';
 import { type DisableComment, disableComments } from '../files/disable-comments.js';
 import type { SourceDocument } from '../files/documents-of.js';
-import { type FileProblem, FilesError, pathParts } from '../files/problems.js';
+import { type FileProblem, FilesError, pathParts, SEVERITY_NAMES } from '../files/problems.js';
 import { refusedInFiles } from '../files/refused-documents.js';
 import type { Rest } from '../rest.js';
 import { readObjects } from './check-documents.js';
-import { SEVERITY_NAMES } from './lint-severities.js';
 
 /** What lint found in a document. A server may have rules that this version does not know. */
 export interface Finding {

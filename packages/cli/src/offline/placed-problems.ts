@@ -1,8 +1,10 @@
 import type { z } from 'zod';
+import { ControlDefinitionSchema } from '../../../../gen/proto/enforcement/v1/control_pb.js';
 import { pathText } from '../../../../src/contract/warnings/request-warnings.js';
 import { createSuggester } from '../../../../src/contract/warnings/suggestion.js';
+import { unknownMembers } from '../../../../src/contract/warnings/unknown-members.js';
 import type { SourceDocument } from '../files/documents-of.js';
-import type { FileProblem } from '../files/problems.js';
+import { type FileProblem, pathParts } from '../files/problems.js';
 
 /** A document with the places of its members: of a file, or within another one. */
 export type PlacedDocument = Omit<SourceDocument, 'text'>;
@@ -38,6 +40,13 @@ export function issueProblems(
       problemAt(source, [...path, key], `there is no such member here${suggester.didYouMean(key, known)}`),
     );
   });
+}
+
+/** Members of the definition that it does not have, about which the service would only warn. */
+export function unknownInData({ file, value, placeOf }: PlacedDocument): FileProblem[] {
+  return [
+    ...unknownMembers(ControlDefinitionSchema, value.data ?? null, { spelling: 'rest', path: 'data' }),
+  ].map(({ field, message }) => ({ file, ...placeOf(pathParts(field)), message: `${field}: ${message}` }));
 }
 
 const pathPart = (part: PropertyKey): string | number => (typeof part === 'number' ? part : String(part));

@@ -1,9 +1,9 @@
-import { isObject } from '../../../exact-json/src/index.js';
+import { isObject, stringifyJson } from '../../../exact-json/src/index.js';
 import { defineCommand } from '../command.js';
 import { EVENT_COLUMNS, EVENT_OPTIONS, eventQuery, SINCE } from '../events.js';
 import { printItems } from '../listing.js';
 
-export const command = defineCommand({
+export const searchEvents = defineCommand({
   examples: [
     {
       line: 'control-enforcement events search --since 7d --decision deny --matched',
@@ -20,6 +20,25 @@ export const command = defineCommand({
     const body = { ...eventQuery(filter, since), limit, include_step: true };
     const { events } = await rest.send('POST', '/api/v1/observability/events/query', body);
     await printItems(context, Array.isArray(events) ? events.filter(isObject) : [], EVENT_COLUMNS);
+    return 0;
+  },
+});
+
+export const exportEvents = defineCommand({
+  examples: [
+    { line: 'control-enforcement events export --since 7d', does: 'Print events, one JSON object per line' },
+  ],
+  options: { ...EVENT_OPTIONS, ...SINCE },
+  async run(context, { since, ...filter }) {
+    const { rest } = await context.connect();
+    const body = { ...eventQuery(filter, since), include_step: true };
+    let count = 0;
+    for await (const line of rest.lines('/api/v1/observability/events/export', body)) {
+      await context.stdout.write(`${stringifyJson(line.event ?? line)}\n`);
+      count += 1;
+      if (count % 1_000 === 0) await context.progress(`${count} events`);
+    }
+    await context.progress('');
     return 0;
   },
 });

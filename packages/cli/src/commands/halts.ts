@@ -1,9 +1,23 @@
 import { defineCommand } from '../command.js';
-import { durationMs, LISTINGS, objectIn, printItems } from '../listing.js';
+import { durationMs, LISTINGS, listed, objectIn, printItems } from '../listing.js';
+
+export const listHalts = defineCommand({
+  examples: [{ line: 'control-enforcement halt list', does: 'List the halts in force' }],
+  options: {
+    state: { type: 'string', default: 'active', describe: 'active, lifted, expired, or all' },
+    limit: { type: 'number', default: 100, describe: 'Most that are listed' },
+  },
+  async run(context, { state, limit }) {
+    const { rest } = await context.connect();
+    const query = { state: state === 'all' ? undefined : state };
+    await printItems(context, await listed(rest, LISTINGS.halts, query, limit), LISTINGS.halts.columns);
+    return 0;
+  },
+});
 
 const SCOPES = ['step_name', 'session', 'agent', 'namespace', 'installation'] as const;
 
-export const command = defineCommand({
+export const setHalt = defineCommand({
   examples: [
     {
       line: 'control-enforcement halt set agent --agent billing-bot-01 --reason "wrong customers" --for 2h',
@@ -34,6 +48,19 @@ export const command = defineCommand({
       [objectIn(await rest.send('POST', '/api/v1/halts', body), 'halt')],
       LISTINGS.halts.columns,
     );
+    return 0;
+  },
+});
+
+export const liftHalt = defineCommand({
+  examples: [{ line: 'control-enforcement halt lift 1 --reason mended', does: 'End a halt' }],
+  positionals: { id: { type: 'number', demandOption: true, describe: 'Id of the halt' } },
+  options: { reason: { type: 'string', describe: 'Why' } },
+  async run(context, { id, reason }) {
+    const { rest } = await context.connect();
+    const body = reason === undefined ? {} : { reason };
+    const reply = await rest.send('POST', `/api/v1/halts/${id}/lift`, body);
+    await printItems(context, [objectIn(reply, 'halt')], LISTINGS.halts.columns);
     return 0;
   },
 });
