@@ -3,9 +3,8 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import type { Approval as ApprovalMessage } from '../../../gen/proto/enforcement/v1/approval_service_pb.js';
 import { type Approval, approvalAfter } from './approvals.js';
 import { askedPauseMs, mayContinue } from './failures.js';
-import { pauseMs } from './pause.js';
+import { pauseMs, resting } from './pause.js';
 import { onAbort } from './pending.js';
-import { resting } from './resting.js';
 import type { Services } from './services.js';
 import { SILENCE_MS, WatchAttempt } from './watch-attempt.js';
 

@@ -10,20 +10,26 @@ import {
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { createApprovalWaits } from './approval-waits.js';
 import { Batcher } from './batcher.js';
-import { createCallCarrier } from './call-carrier.js';
+import { createCallCarrier } from './carrier.js';
 import { inTurns, withKey } from './client-transport.js';
 import type { Client, ClientSettings } from './client-types.js';
 import { OUTCOMES, withLocal } from './combined.js';
 import { evaluateEach } from './evaluate-each.js';
 import { guardTool } from './guard.js';
 import { createKeySource } from './key-source.js';
-import { checkOptionNames } from './option-names.js';
 import { Pending } from './pending.js';
 import { publishEvents } from './publish-events.js';
 import { createServerInfoReader } from './server-info.js';
 import { createServices } from './services.js';
 import { createSession } from './session.js';
-import { checkedTraceparent, decision, milliseconds, readSettings, revision } from './settings.js';
+import {
+  checkedTraceparent,
+  checkOptionNames,
+  decision,
+  milliseconds,
+  readSettings,
+  revision,
+} from './settings.js';
 import { stepJson } from './step-json.js';
 import { type Connection, createStreamPool, type StreamPool } from './stream-pool.js';
 import type { Evaluation, EvaluationOptions, EvaluationRequest } from './types.js';

@@ -1,9 +1,9 @@
 import { ConnectError } from '@connectrpc/connect';
-import { checkedCopy } from './checked-copy.js';
 import type { Client, GuardOptions, UncheckedStep } from './client-types.js';
 import { StepError } from './errors.js';
 import {
   changedData,
+  checkedCopy,
   checkUnchanged,
   discard,
   errorText,
@@ -12,10 +12,9 @@ import {
   thrownData,
 } from './guarded-data.js';
 import { newId } from './new-id.js';
-import { checkOptionNames } from './option-names.js';
 import { onAbort } from './pending.js';
 import { throwUnlessSafe } from './refusals.js';
-import { milliseconds } from './settings.js';
+import { checkOptionNames, milliseconds } from './settings.js';
 import type {
   Evaluation,
   EvaluationOptions,

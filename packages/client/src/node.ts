@@ -1,11 +1,10 @@
 /** The client for Node.js: over gRPC with connections of its own. web.ts is the one for other runtimes. */
 import { createGrpcTransport } from '@connectrpc/connect-node';
-import { checkedBaseUrl } from './base-url.js';
 import type { Client, TransportOptions } from './client-types.js';
 import { createClientOver } from './create-client.js';
 import { type AddressSettings, clientOverTransport } from './index.js';
 import { createSessions } from './sessions.js';
-import { whole } from './settings.js';
+import { checkedBaseUrl, whole } from './settings.js';
 import type { Connection } from './stream-pool.js';
 
 export * from './index.js';

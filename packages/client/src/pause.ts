@@ -12,3 +12,20 @@ export function pauseMs(failures: number, atLeastMs = 0, random: () => number = 
   const bound = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures, 16));
   return Math.min(atLeastMs, LONGEST_PAUSE_MS) + random() * bound;
 }
+
+/** Resolves after a time, or as soon as the signal is aborted. */
+export function resting(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) {
+      resolve();
+      return;
+    }
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end, { once: true });
+  });
+}

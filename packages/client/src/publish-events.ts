@@ -3,8 +3,7 @@ import { ConnectError } from '@connectrpc/connect';
 import type { ControlExecutionEventSchema } from '../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { askedPauseMs, isTransient, remedyFor } from './failures.js';
 import { newId } from './new-id.js';
-import { pauseMs } from './pause.js';
-import { resting } from './resting.js';
+import { pauseMs, resting } from './pause.js';
 import type { Services } from './services.js';
 import { whole } from './settings.js';
 

@@ -1,7 +1,7 @@
 import type { Client, SessionOptions, ToolSession } from './client-types.js';
 import { guardTool } from './guard.js';
 import { newId } from './new-id.js';
-import { checkOptionNames } from './option-names.js';
+import { checkOptionNames } from './settings.js';
 
 /** Longest id of a session, as the service takes it. */
 const MAX_ID_LENGTH = 255;

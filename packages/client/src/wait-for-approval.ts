@@ -1,8 +1,7 @@
 import type { ApprovalWaits } from './approval-waits.js';
 import type { Approval } from './approvals.js';
 import { newId } from './new-id.js';
-import { pauseMs } from './pause.js';
-import { resting } from './resting.js';
+import { pauseMs, resting } from './pause.js';
 import { milliseconds } from './settings.js';
 import type { Evaluation, EvaluationOptions, EvaluationRequest, WaitForApproval } from './types.js';
 import type { Evaluate } from './wait-for-limits.js';

@@ -5,8 +5,7 @@ import type {
   WatchControlsResponse,
 } from '../../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { askedPauseMs, mayContinue } from './failures.js';
-import { pauseMs } from './pause.js';
-import { resting } from './resting.js';
+import { pauseMs, resting } from './pause.js';
 import { milliseconds, whole } from './settings.js';
 import { SILENCE_MS, WatchAttempt } from './watch-attempt.js';
 

@@ -4,11 +4,11 @@
  * one for Node.js.
  */
 import { createGrpcWebTransport } from '@connectrpc/connect-web';
-import { checkedBaseUrl } from './base-url.js';
 import type { Client, TransportOptions } from './client-types.js';
 import { createClientOver } from './create-client.js';
 import { endingFetch } from './ending-fetch.js';
 import { type AddressSettings, clientOverTransport } from './index.js';
+import { checkedBaseUrl } from './settings.js';
 
 export * from './index.js';
 

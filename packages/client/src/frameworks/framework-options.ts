@@ -1,6 +1,6 @@
 import type { Client, UncheckedStep } from '../client-types.js';
 import type { StepDataError, StepError } from '../errors.js';
-import { checkOptionNames } from '../option-names.js';
+import { checkOptionNames } from '../settings.js';
 import type { OnUnavailable } from '../types.js';
 import { type WindowOptions, windowSettings } from './text-windows.js';
 

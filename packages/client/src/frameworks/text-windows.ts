@@ -1,4 +1,4 @@
-import { checkOptionNames } from '../option-names.js';
+import { checkOptionNames } from '../settings.js';
 
 /** The windows in which streamed text is checked. */
 export interface WindowOptions {

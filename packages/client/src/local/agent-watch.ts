@@ -1,7 +1,6 @@
 import type { AgentControl } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
 import type { LocalHost } from '../local-controls.js';
-import { pauseMs } from '../pause.js';
-import { resting } from '../resting.js';
+import { pauseMs, resting } from '../pause.js';
 import type { LocalProgram } from './local-program.js';
 
 /** The controls of an agent at one time. */
