@@ -1,10 +1,17 @@
-import { Client } from '@modelcontextprotocol/client';
+import {
+  Client,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
-import { createBoundedFetch } from './bounded-fetch.js';
+import { type FoldedName, inOtherCase } from '../../exact-json/src/index.js';
+import { type BoundedFetch, createBoundedFetch, ResultTooLargeError } from './bounded-fetch.js';
 import type { UpstreamConfig } from './config.js';
-import type { GatewayError } from './errors.js';
-import type { UpstreamErrors } from './upstream-errors.js';
-import { transportOf } from './upstream-transport.js';
+import { GatewayError, messageOf } from './errors.js';
+import { exactMessages, exactStdio, type Unreadable } from './exact-transport.js';
 
 /** Kinds of lists of an upstream. */
 export type ListKind = 'tools' | 'resources' | 'prompts';
@@ -17,6 +24,67 @@ export const NO_VALIDATOR = {
     errorMessage: undefined,
   }),
 };
+
+/** What callers are told of a server that fails. */
+export type UpstreamErrors = ReturnType<typeof createUpstreamErrors>;
+
+export function createUpstreamErrors(upstream: string, maxBytes: number) {
+  const told = (reason: GatewayError['reason'], what: string, more = {}): GatewayError =>
+    new GatewayError(reason, `the server "${upstream}" ${what}`, { upstream, ...more });
+  const failed = (what: string): GatewayError => told('upstreamFailed', what);
+  const tooLarge = (): GatewayError =>
+    told('resultTooLarge', `answered with more than ${maxBytes} bytes; ask for less`, { maxBytes });
+  return {
+    tooLarge,
+    /** It is not asked, because it did not answer in time before. */
+    silent: () => told('upstreamTimeout', 'does not answer; it is asked again in the background'),
+    /** Readers could differ in what it sent. Other errors quote it, which is not checked. */
+    unreadable: ({ name, message }: Error) =>
+      failed(`sent what cannot be checked${/^(?:Json|SyntaxError)/.test(name) ? `: ${message}` : ''}`),
+    inOtherCase: (found: FoldedName) =>
+      failed(`sent what cannot be checked: ${found.path} ${inOtherCase(found)}`),
+    unanswered: () => failed('ended its answer before it was complete'),
+    /** What is thrown for a failed request. */
+    failureOf(error: unknown, signal: AbortSignal): unknown {
+      if (error instanceof ResultTooLargeError) return tooLarge();
+      if (signal.aborted) return signal.reason;
+      if (error instanceof ProtocolError) return error;
+      if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
+        return told('upstreamTimeout', 'did not answer in time');
+      return failed(`failed: ${messageOf(error)}`);
+    },
+  };
+}
+
+/** The way to an upstream: its address, or a process that is started with little of the environment of the gateway. */
+function transportOf(
+  { url, headers, command = '', args, env, cwd, max_result_bytes: maxBytes }: UpstreamConfig,
+  fetch: BoundedFetch['fetch'],
+  unreadable: Unreadable,
+): StreamableHTTPClientTransport | StdioClientTransport {
+  if (url === undefined) {
+    const inherited = ['PATH', 'HOME', 'USER', 'LANG', 'TMPDIR'].flatMap((name): [string, string][] => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    });
+    const transport = new StdioClientTransport({
+      command,
+      args,
+      env: { ...Object.fromEntries(inherited), ...env },
+      ...(cwd === undefined ? {} : { cwd }),
+      stderr: 'inherit',
+      maxBufferSize: maxBytes,
+    });
+    return exactStdio(transport, maxBytes, unreadable);
+  }
+  return exactMessages(
+    new StreamableHTTPClientTransport(new URL(url), {
+      requestInit: { headers },
+      fetch,
+    }),
+  );
+}
+
 /** The id of a message that is a request or an answer, of those that the gateway gives. */
 function idOf(text: string | undefined): number | string | undefined {
   try {

@@ -15,8 +15,7 @@ import type { GatewayMetrics } from './metrics.js';
 import { paramHeaders } from './param-headers.js';
 import { foldedInResult } from './protocol-names.js';
 import { createReconnecting, type UpstreamState } from './reconnecting.js';
-import { createUpstreamClient, type ListKind } from './upstream-client.js';
-import { createUpstreamErrors } from './upstream-errors.js';
+import { createUpstreamClient, createUpstreamErrors, type ListKind } from './upstream-client.js';
 
 /** A request to an upstream. */
 export interface UpstreamRequest {
