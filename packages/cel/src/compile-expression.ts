@@ -6,7 +6,15 @@ import { findReads, findRequired } from './facts.js';
 import { ExpressionError } from './problem.js';
 import { type Code, Run } from './run.js';
 import { createTrace } from './trace.js';
-import type { CompiledExpression, CompileOptions, ExpressionProblemCode } from './types.js';
+import type {
+  CelType,
+  CompiledExpression,
+  CompileOptions,
+  ExpressionProblem,
+  ExpressionProblemCode,
+  RequiredTexts,
+  VariableTypes,
+} from './types.js';
 import { workBound } from './work-bound.js';
 
 const NEVER_FATAL = new Set<ExpressionProblemCode>(['always_true', 'always_false']);
@@ -45,8 +53,35 @@ export function compileExpression(
   };
 }
 
+/** What is known about the text of an expression. */
+export interface InspectedExpression {
+  /** All problems, in order of the text. */
+  readonly problems: readonly ExpressionProblem[];
+  /** Type of its result; null if the text is no expression. */
+  readonly resultType: CelType | null;
+  readonly reads: readonly string[];
+  readonly requires: readonly RequiredTexts[];
+  readonly nodes: number;
+}
+
+/** Checks the text of an expression without compiling it, for editors. Never throws. */
+export function inspectExpression(text: string, variables: VariableTypes): InspectedExpression {
+  const { tree, checked, problems } = analyse(text, variables);
+  if (tree === null || checked === null) {
+    return { problems, resultType: null, reads: [], requires: [], nodes: 0 };
+  }
+  const requires = findRequired(tree, new Set(variables.keys()));
+  return {
+    problems,
+    resultType: checked.type,
+    reads: readsOf(tree, checked),
+    requires,
+    nodes: countNodes(tree),
+  };
+}
+
 /** The members that a checked expression reads. */
-export function readsOf(tree: Node, checked: Checked): readonly string[] {
+function readsOf(tree: Node, checked: Checked): readonly string[] {
   return findReads(tree, (node) => node.kind === 'name' && checked.names.get(node)?.kind === 'variable');
 }
 

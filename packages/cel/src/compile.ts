@@ -1,7 +1,6 @@
 import type { LinearPattern } from '../../linear-text/src/index.js';
 import { childrenOf, countNodes, type Node } from './ast.js';
 import type { Checked } from './check.js';
-import type { Implementation } from './function-definition.js';
 import { keyOf, LIBRARY } from './library.js';
 import { compileCondition, compileLogic } from './logic.js';
 import { compileMacro } from './macros.js';
@@ -9,6 +8,7 @@ import { compileHas, compileSelect } from './member-access.js';
 import { compileOperator, noOverload } from './operators.js';
 import { compileMatches } from './patterns.js';
 import { type Code, LimitExceeded, Run } from './run.js';
+import type { Implementation } from './signatures.js';
 import { CelMap, Fault, kindOf, type MapKey, mapKeyOf, type Value } from './values.js';
 
 /** Receives the value of each sub-expression whenever it is computed. */

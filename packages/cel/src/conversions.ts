@@ -1,5 +1,4 @@
 import { countDigits } from './equality.js';
-import { define, type FunctionDefinition } from './function-definition.js';
 import { cidrText, ipText } from './network-text.js';
 import {
   doubleOfValue,
@@ -12,6 +11,7 @@ import {
   uintValue,
 } from './numbers.js';
 import type { Run } from './run.js';
+import { define, type FunctionDefinition } from './signatures.js';
 import { durationText, readDuration, readTimestamp, timestampText, timestampValue } from './time-text.js';
 import {
   CelBytes,

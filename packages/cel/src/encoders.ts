@@ -1,4 +1,4 @@
-import { define, type FunctionDefinition } from './function-definition.js';
+import { define, type FunctionDefinition } from './signatures.js';
 import { CelBytes, Fault } from './values.js';
 
 const NO_BASE64 = new Fault('the text is no base64');

@@ -1,8 +1,7 @@
-export { compileExpression } from './compile-expression.js';
+export { compileExpression, type InspectedExpression, inspectExpression } from './compile-expression.js';
 export { completionsAt } from './completions.js';
 export { type Conjunct, conjunctsOf, type MemberPath, type ReadingPart } from './conjuncts.js';
 export { equalityText } from './equality-text.js';
-export { type InspectedExpression, inspectExpression } from './inspect-expression.js';
 export {
   MAX_BRACKET_DEPTH,
   MAX_EXPRESSION_LENGTH,

@@ -1,10 +1,9 @@
 import { CONVERSIONS } from './conversions.js';
 import { ENCODERS } from './encoders.js';
-import type { FunctionDefinition, Implementation } from './function-definition.js';
 import { LIST_FUNCTIONS } from './list-functions.js';
 import { MATH_FUNCTIONS } from './math-functions.js';
 import { NETWORK_FUNCTIONS } from './network-functions.js';
-import { readSignature, type Signature } from './signatures.js';
+import { type FunctionDefinition, type Implementation, readSignature, type Signature } from './signatures.js';
 import { STRING_FUNCTIONS } from './string-functions.js';
 import { TIME_FUNCTIONS } from './time-functions.js';
 

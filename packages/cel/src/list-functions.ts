@@ -1,6 +1,6 @@
 import { areEqual, compareValues, isMap, mapValue } from './equality.js';
-import { define, type FunctionDefinition } from './function-definition.js';
 import type { Run } from './run.js';
+import { define, type FunctionDefinition } from './signatures.js';
 import { isIndex } from './string-functions.js';
 import { Fault, type MapKey, mapKeyOf, type Value } from './values.js';
 

@@ -1,4 +1,3 @@
-import { define, type FunctionDefinition } from './function-definition.js';
 import {
   compareNumeric,
   doubleOfValue,
@@ -10,6 +9,7 @@ import {
   OVERFLOW,
 } from './numbers.js';
 import type { Run } from './run.js';
+import { define, type FunctionDefinition } from './signatures.js';
 import { CelUint, doubleValue, Fault, kindOf, type Value } from './values.js';
 
 const BITS = 64n;

@@ -1,5 +1,5 @@
-import { define, type FunctionDefinition } from './function-definition.js';
 import { ipText, masked, readCidr, readIp, widthOf } from './network-text.js';
+import { define, type FunctionDefinition } from './signatures.js';
 import { CelCidr, CelIp, Fault, type Value } from './values.js';
 
 const NO_IP = new Fault('the text is no IP address');

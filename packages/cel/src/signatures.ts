@@ -1,4 +1,6 @@
+import type { Run } from './run.js';
 import type { CelType } from './types.js';
+import type { Value } from './values.js';
 
 /** The parameter and result types of one overload; `T` is the type of the items of the first list. */
 export interface Signature {
@@ -77,4 +79,28 @@ function typeNamed(name: string): CelType {
   const type = NAMED.get(name);
   if (type === undefined) throw new Error(`a signature names the unknown type ${name}`);
   return type;
+}
+
+/**
+ * Computes a call; the target of a method is the first argument, arguments of a variadic function are one list. Undefined if
+ * it takes no arguments of these kinds. Counts its work in `run`.
+ */
+export type Implementation = (run: Run, a: Value, b: Value, c: Value, d: Value) => Value | undefined;
+
+/** A function with its overloads. */
+export interface FunctionDefinition {
+  /** See `readSignature`. All have the same name. */
+  readonly signatures: readonly string[];
+  /** One sentence for completion and documentation. */
+  readonly documentation: string;
+  readonly call: Implementation;
+}
+
+/** Defines a function. */
+export function define(
+  signatures: string | readonly string[],
+  documentation: string,
+  call: Implementation,
+): FunctionDefinition {
+  return { signatures: typeof signatures === 'string' ? [signatures] : signatures, documentation, call };
 }

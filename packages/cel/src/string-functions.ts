@@ -1,6 +1,6 @@
 import { isMap, mapSize } from './equality.js';
-import { define, type FunctionDefinition } from './function-definition.js';
 import type { Run } from './run.js';
+import { define, type FunctionDefinition } from './signatures.js';
 import {
   codePoints,
   findLastText,

@@ -1,5 +1,5 @@
-import { define, type FunctionDefinition } from './function-definition.js';
 import type { Run } from './run.js';
+import { define, type FunctionDefinition } from './signatures.js';
 import { CelDuration, CelTimestamp, Fault, type Value } from './values.js';
 
 const NO_ZONE = new Fault('the text is no time zone, such as +01:00 or Europe/Berlin');

@@ -7,8 +7,8 @@ import {
   type Insertion,
   openServer,
   type ServerCalls,
+  TablesError,
 } from './server-calls.js';
-import { TablesError } from './tables-error.js';
 
 /** Attempts of an insert, and the pause between them in milliseconds. It is repeated under the same token. */
 const ATTEMPTS = 3;

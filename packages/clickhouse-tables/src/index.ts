@@ -5,11 +5,11 @@ export {
 } from './clickhouse-tables.js';
 export { monthOf, partitionOf } from './month-partitions.js';
 export type { TableEngines, TablesSchema } from './prepare-tables.js';
-export type {
-  ClickHouseLocation,
-  ClickHouseQuery,
-  ClickHouseRow,
-  ClickHouseValue,
-  Insertion,
+export {
+  type ClickHouseLocation,
+  type ClickHouseQuery,
+  type ClickHouseRow,
+  type ClickHouseValue,
+  type Insertion,
+  TablesError,
 } from './server-calls.js';
-export { TablesError } from './tables-error.js';

@@ -1,5 +1,4 @@
-import { type ClickHouseLocation, openServer, type ServerCalls } from './server-calls.js';
-import { TablesError } from './tables-error.js';
+import { type ClickHouseLocation, openServer, type ServerCalls, TablesError } from './server-calls.js';
 
 /** Blocks whose token is remembered: an insert is repeated within seconds, and has one block for each partition. */
 const REMEMBERED_BLOCKS = 10_000;

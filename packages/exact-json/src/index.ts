@@ -1,4 +1,3 @@
-export { canonicalJson } from './canonical-json.js';
 export { Decimal } from './decimal.js';
 export { decodeJsonText } from './decode-text.js';
 export { duplicateNames } from './duplicate-names.js';
@@ -35,4 +34,4 @@ export { isContainer, isObject, type JsonObject, type JsonValue } from './json-v
 export { mayLoseDigits } from './number-scan.js';
 export { type DuplicateMembers, parseJson, parseStoredJson } from './parse-json.js';
 export { PrintBuffer } from './print-buffer.js';
-export { stringifyJson } from './stringify-json.js';
+export { canonicalJson, stringifyJson } from './stringify-json.js';

@@ -11,10 +11,15 @@ export {
   MAX_PATTERN_LENGTH,
 } from './linear-pattern.js';
 export { neverMatches } from './never-matches.js';
-export { MAX_NORMALIZED_LENGTH, normalizeOnce, normalizeText, normalizeTexts } from './normalize-text.js';
+export {
+  MAX_NORMALIZED_LENGTH,
+  normalizeOnce,
+  normalizeText,
+  normalizeTexts,
+  type SearchTexts,
+} from './normalize-text.js';
 export { compileCostOf, estimateCost } from './pattern-cost.js';
 export { createPrefilter, type Prefilter } from './prefilter.js';
-export type { SearchTexts } from './search-texts.js';
 export { shorten } from './shorten.js';
 export { matcherBytes } from './value-matcher.js';
 export { isWordUnit } from './word-finder.js';

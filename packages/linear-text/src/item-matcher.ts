@@ -1,5 +1,5 @@
 import type { StepMeter } from './linear-pattern.js';
-import type { SearchTexts } from './search-texts.js';
+import type { SearchTexts } from './normalize-text.js';
 import { createValueFinder, type ValueFinder } from './value-finder.js';
 import { createValueMatcher, type MatchMode, type ValueMatcher } from './value-matcher.js';
 

@@ -8,10 +8,12 @@ import {
   type FlatProgram,
   flattenProgram,
   NO_WORD_BOUNDARY,
+  nextMark,
+  reserve,
+  scratch,
   WORD_BOUNDARY,
 } from './flat-program.js';
 import { createRuneClasses, type RuneClasses } from './rune-classes.js';
-import { nextMark, reserve, scratch } from './scratch.js';
 import { releaseWhenFull, StateTable } from './state-table.js';
 import { isWordUnit } from './word-finder.js';
 

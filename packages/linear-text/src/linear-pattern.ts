@@ -1,9 +1,9 @@
 import { asksForEdges, type CompiledProgram, compileProgram, type Finder } from './engine.js';
 import { foldCase } from './fold-case.js';
 import { LazyDfa, SearchTooCostly, UNITS_PER_STEP } from './lazy-dfa.js';
+import type { SearchTexts } from './normalize-text.js';
 import { estimateCost, type PatternCost } from './pattern-cost.js';
 import { containsAny, requiredLiterals } from './required-literals.js';
-import type { SearchTexts } from './search-texts.js';
 
 /** Longest pattern text, in UTF-16 code units: longer word lists belong in the `list` evaluator. */
 export const MAX_PATTERN_LENGTH = 65_536;

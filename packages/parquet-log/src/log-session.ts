@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { RequestThread } from '../../supervised-worker/src/index.js';
 import type { VersionedFiles } from '../../versioned-files/src/index.js';
-import { filePath } from './file-path.js';
 import type { Manifest } from './manifest.js';
 import type { FileLimits, ParquetLog, RowKind } from './parquet-log.js';
 import type { FileReply, SizeReply } from './parquet-worker.js';
@@ -82,4 +81,15 @@ export function createLogSession<Row>(parts: SessionParts<Row>): ParquetLog<Row>
       await thread.close(0);
     },
   };
+}
+
+/** The path of a file by the hour in which it was begun. Its `mark` tells files apart that begin at the same position. */
+function filePath(many: string, begunAtMs: number, first: bigint, mark: string): string {
+  const [date, hour] = new Date(begunAtMs).toISOString().split(/[T:]/);
+  return `date=${date}/hour=${hour}/${many}-${String(first).padStart(20, '0')}-${mark}.parquet`;
+}
+
+/** Matches such paths; marks are eight hex digits. */
+export function filePattern(many: string): RegExp {
+  return new RegExp(`^date=\\d{4}-\\d\\d-\\d\\d/hour=\\d\\d/${many}-\\d{20}-[0-9a-f]{8}\\.parquet$`);
 }

@@ -1,8 +1,7 @@
 import { type RequestThread, startRequestThread } from '../../supervised-worker/src/index.js';
 import type { VersionedFiles } from '../../versioned-files/src/index.js';
 import { schemaOf } from './columns.js';
-import { filePattern } from './file-path.js';
-import { createLogSession } from './log-session.js';
+import { createLogSession, filePattern } from './log-session.js';
 import { type Manifest, openManifest } from './manifest.js';
 import type { ParquetLog, ParquetLogOptions } from './parquet-log.js';
 import type { FileReply, Settings, SizeReply } from './parquet-worker.js';
