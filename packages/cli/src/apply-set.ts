@@ -1,9 +1,10 @@
-import { isObject, type JsonObject, type JsonValue } from '../../exact-json/src/index.js';
+import type { JsonObject } from '../../exact-json/src/index.js';
 import type { Clients } from './clients.js';
 import type { CommandContext } from './context.js';
 import type { SourceDocument } from './files/documents-of.js';
 import { FilesError, problemLine } from './files/problems.js';
 import { placedInFiles, refusedInFiles } from './files/refused-documents.js';
+import { objects } from './listing.js';
 
 /** A request of ApplyConfiguration without its documents. */
 export interface ApplyRequest {
@@ -59,11 +60,6 @@ export async function applySet(
     await context.progress('');
     throw refusedInFiles(error, sources);
   }
-}
-
-/** The objects of a list; none if it is no list. */
-export function objects(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 /** Changes as lines: each object, and below it the members that differ. */

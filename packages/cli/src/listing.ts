@@ -56,8 +56,7 @@ export async function listed(
       ...query,
       ...(path.endsWith('/packs') ? {} : { limit: Math.min(PAGE, limit), cursor }),
     });
-    const found = reply[member];
-    if (Array.isArray(found)) items.push(...found.filter(isObject));
+    items.push(...objects(reply[member]));
     const next = isObject(reply.pagination) ? reply.pagination.next_cursor : null;
     if (typeof next !== 'string' || items.length >= limit) return items.slice(0, limit);
     cursor = next;
@@ -83,6 +82,11 @@ export function rowOf(item: JsonObject, columns: readonly string[]): Row {
 export function cellOf(value: JsonValue | undefined): string {
   if (value === undefined || value === null) return '';
   return plain(typeof value === 'object' ? JSON.stringify(value) : String(value));
+}
+
+/** The objects of a list; none if it is no list. */
+export function objects(value: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 /** A member of a reply that is an object. */

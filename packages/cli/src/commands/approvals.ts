@@ -1,12 +1,5 @@
-import { defineCommand } from '../command.js';
-import type { CommandContext } from '../context.js';
+import { type Command, defineCommand } from '../command.js';
 import { LISTINGS, listed, objectIn, printItems } from '../listing.js';
-
-/** The arguments of `approvals approve` and `approvals deny`. */
-const DECISION_ARGS = {
-  positionals: { id: { type: 'number', demandOption: true, describe: 'Id of the approval' } },
-  options: { comment: { type: 'string', describe: 'Why' } },
-} as const;
 
 export const listApprovals = defineCommand({
   examples: [{ line: 'control-enforcement approvals list', does: 'List what waits for a decision' }],
@@ -28,42 +21,27 @@ export const listApprovals = defineCommand({
   },
 });
 
-export const approveStep = defineCommand({
-  examples: [
-    {
-      line: 'control-enforcement approvals approve 1 --comment "checked with the customer"',
-      does: 'Approve a step',
-    },
-  ],
-  ...DECISION_ARGS,
-  run: (context, { id, comment }) => decideApproval(context, id, 'approve', comment),
-});
-
-export const denyStep = defineCommand({
-  examples: [
-    {
-      line: 'control-enforcement approvals deny 1 --comment "checked with the customer"',
-      does: 'Deny a step',
-    },
-  ],
-  ...DECISION_ARGS,
-  run: (context, { id, comment }) => decideApproval(context, id, 'deny', comment),
-});
+export const approveStep = decisionCommand('approve', 'Approve a step');
+export const denyStep = decisionCommand('deny', 'Deny a step');
 
 /** Decides what the server shows under the id: the digest of its step is sent back. */
-async function decideApproval(
-  context: CommandContext,
-  id: number,
-  decision: 'approve' | 'deny',
-  comment: string | undefined,
-): Promise<0> {
-  const { rest } = await context.connect();
-  const shown = objectIn(await rest.get(`/api/v1/approvals/${id}`), 'approval');
-  const reply = await rest.send('POST', `/api/v1/approvals/${id}/decide`, {
-    decision,
-    step_sha256: shown.step_sha256 ?? null,
-    ...(comment === undefined ? {} : { comment }),
+function decisionCommand(decision: 'approve' | 'deny', does: string): Command {
+  return defineCommand({
+    examples: [
+      { line: `control-enforcement approvals ${decision} 1 --comment "checked with the customer"`, does },
+    ],
+    positionals: { id: { type: 'number', demandOption: true, describe: 'Id of the approval' } },
+    options: { comment: { type: 'string', describe: 'Why' } },
+    async run(context, { id, comment }) {
+      const { rest } = await context.connect();
+      const shown = objectIn(await rest.get(`/api/v1/approvals/${id}`), 'approval');
+      const reply = await rest.send('POST', `/api/v1/approvals/${id}/decide`, {
+        decision,
+        step_sha256: shown.step_sha256 ?? null,
+        ...(comment === undefined ? {} : { comment }),
+      });
+      await printItems(context, [objectIn(reply, 'approval')], LISTINGS.approvals.columns);
+      return 0;
+    },
   });
-  await printItems(context, [objectIn(reply, 'approval')], LISTINGS.approvals.columns);
-  return 0;
 }

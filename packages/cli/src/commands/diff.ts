@@ -1,6 +1,7 @@
-import { applySet, changesText, countsOf, objects, SET_OPTIONS } from '../apply-set.js';
+import { applySet, changesText, countsOf, SET_OPTIONS } from '../apply-set.js';
 import { defineCommand, FILES } from '../command.js';
 import { EXPAND_ENV, readFiles } from '../files/read-documents.js';
+import { objects } from '../listing.js';
 
 export const command = defineCommand({
   examples: [

@@ -4,12 +4,11 @@ import {
   type GetServerInfoResponse,
   StorageState,
 } from '../../../../gen/proto/enforcement/v1/server_service_pb.js';
-import { isObject } from '../../../exact-json/src/index.js';
 import { type Clients, serverInfo } from '../clients.js';
 import { clockProblem } from '../clock.js';
 import { defineCommand } from '../command.js';
 import { CliError, messageOf } from '../errors.js';
-import { cellOf } from '../listing.js';
+import { cellOf, objects } from '../listing.js';
 import { VERSION } from '../version.js';
 
 /** What was looked at: fine, worth knowing, or wrong, with what to do. */
@@ -136,7 +135,7 @@ function checkServer(info: GetServerInfoResponse, add: Add, findings: Finding[])
 
 async function checkProblems({ rest }: Clients, findings: Finding[]): Promise<void> {
   const { problems = null } = await rest.get('/api/v1/problems');
-  for (const problem of Array.isArray(problems) ? problems.filter(isObject) : []) {
+  for (const problem of objects(problems)) {
     const { kind, severity, title, detail } = problem;
     findings.push({
       check: cellOf(kind),

@@ -1,7 +1,7 @@
-import { isObject, stringifyJson } from '../../../exact-json/src/index.js';
+import { stringifyJson } from '../../../exact-json/src/index.js';
 import { defineCommand } from '../command.js';
 import { EVENT_COLUMNS, EVENT_OPTIONS, eventQuery, SINCE } from '../events.js';
-import { printItems } from '../listing.js';
+import { objects, printItems } from '../listing.js';
 
 export const searchEvents = defineCommand({
   examples: [
@@ -19,7 +19,7 @@ export const searchEvents = defineCommand({
     const { rest } = await context.connect();
     const body = { ...eventQuery(filter, since), limit, include_step: true };
     const { events } = await rest.send('POST', '/api/v1/observability/events/query', body);
-    await printItems(context, Array.isArray(events) ? events.filter(isObject) : [], EVENT_COLUMNS);
+    await printItems(context, objects(events), EVENT_COLUMNS);
     return 0;
   },
 });

@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from '../../../exact-json/src/index.js';
-import { objects } from '../apply-set.js';
 import { defineCommand } from '../command.js';
 import { CliError, UsageError } from '../errors.js';
 import { EXPAND_ENV, readFiles } from '../files/read-documents.js';
 import { refusedInFiles } from '../files/refused-documents.js';
+import { objects } from '../listing.js';
 import { plain } from '../output.js';
 
 const AGE = /^(\d{1,4})(m|h|d)$/;

@@ -1,5 +1,6 @@
-import { isObject, type JsonObject, type JsonValue, parseJson } from '../../../exact-json/src/index.js';
+import { isObject, type JsonObject, parseJson } from '../../../exact-json/src/index.js';
 import { defineCommand } from '../command.js';
+import { objects } from '../listing.js';
 import { indented, plain } from '../output.js';
 
 export const listSamplingRules = defineCommand({
@@ -8,8 +9,8 @@ export const listSamplingRules = defineCommand({
   ],
   async run(context) {
     const { rest } = await context.connect();
-    const { rules = [], encrypted } = await rest.get('/api/v1/sampling-rules');
-    const all = Array.isArray(rules) ? rules.filter((one): one is JsonObject => isObject(one)) : [];
+    const { rules, encrypted } = await rest.get('/api/v1/sampling-rules');
+    const all = objects(rules);
     if (encrypted === false && all.length > 0) {
       await context.warn(
         'samples are stored masked, not encrypted: the service has no SERVICE_SAMPLE_KEY_FILE',
@@ -138,10 +139,6 @@ export const listSamples = defineCommand({
     return 0;
   },
 });
-
-function objects(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter((one): one is JsonObject => isObject(one)) : [];
-}
 
 export const showSample = defineCommand({
   examples: [

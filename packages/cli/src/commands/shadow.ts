@@ -3,6 +3,7 @@ import { defineCommand } from '../command.js';
 import type { CommandContext } from '../context.js';
 import { CliError } from '../errors.js';
 import { EXPAND_ENV, readFiles } from '../files/read-documents.js';
+import { objects } from '../listing.js';
 import type { Rest } from '../rest.js';
 
 const ACTIONS = ['list', 'show', 'set', 'promote', 'drop'] as const;
@@ -40,7 +41,7 @@ export const command = defineCommand({
     const { rest } = await context.connect();
     if (action === 'list') {
       const { shadows } = await rest.get('/api/v1/shadows');
-      const all = objectsOf(shadows);
+      const all = objects(shadows);
       const lines = all.map((one) => `${String(one.control_name)}: ${countsText(one)}\n`);
       await context.output(all, lines.join('') || 'No control has a shadow.\n');
       return 0;
@@ -55,7 +56,7 @@ export const command = defineCommand({
     if (action === 'set') {
       const data = await proposed(context, control, file, expandEnv);
       const { shadow, warnings } = await rest.send('PUT', path, { data, share, share_by: by });
-      for (const { field, message } of objectsOf(warnings))
+      for (const { field, message } of objects(warnings))
         await context.warn(`${String(field)}: ${String(message)}`);
       await context.output(shadow ?? {}, `The shadow of ${control} is compared from now on.\n`);
       return 0;
@@ -81,7 +82,7 @@ export const command = defineCommand({
     // Only the one that was shown.
     const body = { shadow_version: shadow.shadow_version ?? null };
     const { version = null, warnings } = await rest.send('POST', `${path}/promote`, body);
-    for (const { message } of objectsOf(warnings)) await context.warn(String(message));
+    for (const { message } of objects(warnings)) await context.warn(String(message));
     await context.output(
       { control, version },
       `${control} has version ${String(version)} now, that of its shadow.\n`,
@@ -95,7 +96,7 @@ async function idOf(rest: Rest, name: string): Promise<string> {
   let cursor: string | undefined;
   do {
     const { controls, pagination } = await rest.get('/api/v1/controls', { name, limit: PAGE, cursor });
-    const found = objectsOf(controls).find((one) => one.name === name);
+    const found = objects(controls).find((one) => one.name === name);
     if (found !== undefined) return String(found.id);
     const next = isObject(pagination) ? pagination.next_cursor : null;
     cursor = typeof next === 'string' ? next : undefined;
@@ -133,7 +134,7 @@ function countsText(shadow: JsonObject): string {
 
 function shownText(shadow: JsonObject): string {
   const counts = COUNTS.map(([member, words]) => `${words}: ${String(shadow[member])}\n`);
-  const differences = objectsOf(shadow.differences).map((one) => {
+  const differences = objects(shadow.differences).map((one) => {
     const which = one.shadow_matched === true ? 'shadow ' : 'control';
     return `${String(one.at)} ${which} ${String(one.agent_name)} ${String(one.stage)} ${String(one.step_type)} ${String(one.step_name)}\n`;
   });
@@ -141,8 +142,4 @@ function shownText(shadow: JsonObject): string {
     counts.join('') +
     (differences.length === 0 ? '' : `latest differences, by what matched:\n${differences.join('')}`)
   );
-}
-
-function objectsOf(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
 }
