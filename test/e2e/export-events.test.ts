@@ -9,7 +9,7 @@ import { Decision } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { encodeEvent } from '../../src/observe/events/sql/event-row.js';
 import { createEventWriter } from '../../src/observe/events/sql/event-writer.js';
 import { createView, dropView } from '../../src/observe/events/sql/segment-tables.js';
-import { readSegments, SELECT_SEGMENTS } from '../../src/observe/events/sql/segments.js';
+import { segmentsIn } from '../../src/observe/events/sql/segments.js';
 import { utcTimeOfMs } from '../../src/observe/events/store/event-time.js';
 import type { BulkTransaction } from '../../src/storage/database/bulk.js';
 import { type Database, openDatabase } from '../../src/storage/database/database.js';
@@ -170,8 +170,7 @@ describeAboveStores('ExportEvents', (freshDatabaseUrl) => {
     const breakDatabase = () => changeView(() => dropView(database.kind));
     afterEach(async () => {
       await changeView(async (tx) => {
-        const [segments] = await tx.run(SELECT_SEGMENTS);
-        return [...dropView(database.kind), createView(database.kind, readSegments(segments?.rows ?? []))];
+        return [...dropView(database.kind), createView(database.kind, await segmentsIn(tx))];
       });
       expect((await exported(service.url, { agent_name: 'rare-bot-01' })).lines).toHaveLength(COUNT / 100);
     });

@@ -1,11 +1,22 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import { type AgentKey, namespaceNamed } from '../../contract/call/namespace.js';
-import { activeHaltsQuery, haltOf } from '../../decide/halts/halt-store.js';
-import { liveKeyOf, liveKeysQuery } from '../../manage/keys/live-keys.js';
+import { namespaceNamed } from '../../contract/call/namespace.js';
+import { ACTIVE } from '../../decide/halts/halt.js';
+import { activeHalts } from '../../decide/halts/halt-store.js';
+import { LIVE_KEY, liveKeys } from '../../manage/keys/live-keys.js';
 import type { BulkReader } from '../../storage/database/bulk.js';
+import {
+  type Columns,
+  columns,
+  from,
+  number,
+  pages,
+  type ReadRow,
+  select,
+  text,
+} from '../../storage/database/rows.js';
 import { agentLine, controlLine, haltLine, keyLine, policyLine, type StateHeader } from './file-format.js';
 import type { StateWriter } from './state-file.js';
-import { createStepsRecords, type KnownSchemas } from './steps-records.js';
+import { AGENT, createStepsRecords, type KnownSchemas } from './steps-records.js';
 
 /** Rows of ids and names per query: a few milliseconds of work on the main thread. */
 const ROWS_AT_ONCE = 500;
@@ -29,146 +40,129 @@ export async function writeDatabaseState(
   const lines = new LineBuffer(writer);
   /** Whether some control may read the metadata of agents. */
   let withMetadata = false;
-  const targetsOf = groups(read, bindings, targetOfRow);
-  for await (const rows of pages(read, controls, CONTROLS_AT_ONCE)) {
-    for (const [key, name, data] of rows) {
-      const id = Number(key);
-      const targets = await targetsOf(id);
-      withMetadata ||= mayReadMetadata(String(data));
-      lines.add(controlLine({ id, name: String(name), data: String(data), targets }));
+  const targetsOf = groups(read, BINDING, bindings);
+  for await (const rows of pages(CONTROL, read, CONTROLS_AT_ONCE, controls)) {
+    for (const control of rows) {
+      const targets = await targetsOf(control.id);
+      withMetadata ||= mayReadMetadata(control.data);
+      lines.add(controlLine({ ...control, targets: targets.map(targetOf) }));
     }
     await lines.drain();
   }
-  const controlsOfPolicy = groups(read, pairsOf('policy_controls', 'policy_id', 'control_id'), memberOf);
-  for await (const rows of pages(read, policies)) {
-    for (const [key] of rows) {
-      const id = Number(key);
-      lines.add(policyLine({ id, controlIds: await controlsOfPolicy(id) }));
-    }
+  const controlsOfPolicy = membersOf(read, 'policy_controls', 'policy_id', 'control_id');
+  for await (const rows of pages(POLICY, read, ROWS_AT_ONCE, byId('policies'))) {
+    for (const { id } of rows) lines.add(policyLine({ id, controlIds: await controlsOfPolicy(id) }));
     await lines.drain();
   }
-  const controlsOfAgent = groups(read, pairsOf('agent_controls', 'agent_id', 'control_id'), memberOf);
-  const policiesOfAgent = groups(read, pairsOf('agent_policies', 'agent_id', 'policy_id'), memberOf);
-  for await (const rows of pages(read, agents)) {
+  const controlsOfAgent = membersOf(read, 'agent_controls', 'agent_id', 'control_id');
+  const policiesOfAgent = membersOf(read, 'agent_policies', 'agent_id', 'policy_id');
+  for await (const rows of pages(AGENT, read, ROWS_AT_ONCE, byId('agents'))) {
     const stepsOf = await steps.ofPage(rows, withMetadata);
     for (const row of rows) {
-      const id = Number(row[0]);
-      const controlIds = await controlsOfAgent(id);
-      const policyIds = await policiesOfAgent(id);
-      lines.add(agentLine({ key: String(row[1]) as AgentKey, controlIds, policyIds, steps: stepsOf(row) }));
+      const controlIds = await controlsOfAgent(row.id);
+      const policyIds = await policiesOfAgent(row.id);
+      lines.add(agentLine({ key: row.name, controlIds, policyIds, steps: stepsOf(row) }));
     }
     await lines.drain();
   }
   steps.forgetOthers();
-  const keys: PageQuery = (last, limit) => liveKeysQuery(timeMs, idAfter(last), limit);
-  for await (const rows of pages(read, keys)) {
-    for (const row of rows) lines.add(keyLine(liveKeyOf(row)));
+  for await (const rows of pages(LIVE_KEY, read, ROWS_AT_ONCE, (last) => liveKeys(timeMs, last?.id))) {
+    for (const key of rows) lines.add(keyLine(key));
     await lines.drain();
   }
-  const halts: PageQuery = (last, limit) => activeHaltsQuery(timeMs, idAfter(last), limit);
-  for await (const rows of pages(read, halts)) {
-    for (const row of rows) lines.add(haltLine(haltOf(row)));
+  for await (const rows of pages(ACTIVE, read, ROWS_AT_ONCE, (last) => activeHalts(timeMs, last?.id))) {
+    for (const halt of rows) lines.add(haltLine(halt));
     await lines.drain();
   }
   await lines.flush();
 }
 
 async function headerOf(read: BulkReader, timeMs: number): Promise<StateHeader> {
-  const [row] = await read(Prisma.sql`
-    SELECT s."revision", s."instance_id",
-      (SELECT COUNT(*) FROM "controls" WHERE "deleted_at_ms" IS NULL),
-      (SELECT COUNT(*) FROM "policies"), (SELECT COUNT(*) FROM "agents"),
-      (SELECT COUNT(*) FROM "control_bindings" WHERE "enabled" = ${true}),
-      (SELECT COUNT(*) FROM (${liveKeysQuery(timeMs)}) k),
-      (SELECT COUNT(*) FROM (${activeHaltsQuery(timeMs)}) a)
-    FROM "service_state" s WHERE s."id" = 1`);
+  const count = (of: Prisma.Sql) => from(Prisma.sql`(SELECT COUNT(*) FROM ${of})`, number);
+  const header = columns({
+    revision: number,
+    instanceId: text,
+    controls: count(Prisma.sql`"controls" WHERE "deleted_at_ms" IS NULL`),
+    policies: count(Prisma.sql`"policies"`),
+    agents: count(Prisma.sql`"agents"`),
+    bindings: count(Prisma.sql`"control_bindings" WHERE "enabled" = ${true}`),
+    keys: count(Prisma.sql`(SELECT 1 ${liveKeys(timeMs)}) k`),
+    halts: count(Prisma.sql`(SELECT 1 ${activeHalts(timeMs)}) a`),
+  });
+  const [row] = await select(header, read)`FROM "service_state" WHERE "id" = 1`;
   if (row === undefined) throw new Error('the row of the revision is missing');
-  const [revision, instanceId, controlCount, policyCount, agentCount, bindingCount, keyCount, haltCount] =
-    row;
-  return {
-    revision: Number(revision),
-    instanceId: String(instanceId),
-    timeMs,
-    controls: Number(controlCount),
-    policies: Number(policyCount),
-    agents: Number(agentCount),
-    keys: Number(keyCount),
-    halts: Number(haltCount),
-    bindings: Number(bindingCount),
-  };
+  return { ...row, timeMs };
 }
 
-type Rows = Awaited<ReturnType<BulkReader>>;
 /** Whether a definition may have an expression with metadata of the agent; only its evaluator knows. */
 function mayReadMetadata(definition: string): boolean {
   return definition.includes('"cel"') && definition.includes('agent');
 }
 
-/** A query for the rows after `last`, in a fixed order; from the start without it. */
-type PageQuery = (last: Rows[number] | undefined, limit: number) => Prisma.Sql;
+/** From FROM on, a query for the rows after `last`. */
+type Rest<Row> = (last: Row | undefined) => Prisma.Sql;
 
-/** The rows of a query, page by page. */
-async function* pages(
-  read: BulkReader,
-  query: PageQuery,
-  limit: number = ROWS_AT_ONCE,
-): AsyncGenerator<Rows, void> {
-  for (let last: Rows[number] | undefined; ; ) {
-    const rows = await read(query(last, limit));
-    if (rows.length > 0) yield rows;
-    if (rows.length < limit) return;
-    last = rows.at(-1);
-  }
-}
-
-const controls: PageQuery = (last, limit) => Prisma.sql`
-  SELECT "id", "name", "data" FROM "controls"
-  WHERE "id" > ${idAfter(last)} AND "deleted_at_ms" IS NULL ORDER BY "id" LIMIT ${limit}`;
-
-const agents: PageQuery = (last, limit) => Prisma.sql`
-  SELECT "id", "name", "step_schemas", "version", "created_at_ms" FROM "agents"
-  WHERE "id" > ${idAfter(last)} ORDER BY "id" LIMIT ${limit}`;
-
-const policies: PageQuery = (last, limit) => Prisma.sql`
-  SELECT "id" FROM "policies" WHERE "id" > ${idAfter(last)} ORDER BY "id" LIMIT ${limit}`;
-
+const CONTROL = columns({ id: number, name: text, data: text });
+const POLICY = columns({ id: number });
 /** Enabled bindings by control, in order. */
-const bindings: PageQuery = (last, limit) => Prisma.sql`
-  SELECT "control_id", "id", "namespace", "target_type", "target_id" FROM "control_bindings"
-  WHERE ("control_id", "id") > (${idAfter(last)}, ${Number(last?.[1] ?? 0)}) AND "enabled" = ${true}
-  ORDER BY "control_id", "id" LIMIT ${limit}`;
-
-function targetOfRow([, , namespace, type, id]: Rows[number]) {
-  return namespaceNamed(String(namespace)).targetKey({ type: String(type), id: String(id) });
+const BINDING = columns({
+  owner: from(Prisma.sql`"control_id"`, number),
+  member: from(Prisma.sql`"id"`, number),
+  namespace: text,
+  targetType: text,
+  targetId: text,
+});
+interface Pair {
+  readonly owner: number;
+  readonly member: number;
 }
 
-/** Pairs of ids, in order. */
-function pairsOf(table: string, owner: string, member: string): PageQuery {
-  const [from, one, other] = [table, owner, member].map((name) => Prisma.raw(`"${name}"`));
-  return (last, limit) => Prisma.sql`
-    SELECT ${one}, ${other} FROM ${from}
-    WHERE (${one}, ${other}) > (${idAfter(last)}, ${Number(last?.[1] ?? 0)})
-    ORDER BY ${one}, ${other} LIMIT ${limit}`;
+const controls: Rest<{ readonly id: number }> = (last) => Prisma.sql`
+  FROM "controls" WHERE "id" > ${last?.id ?? 0} AND "deleted_at_ms" IS NULL ORDER BY "id"`;
+
+function byId(table: 'policies' | 'agents'): Rest<{ readonly id: number }> {
+  return (last) => Prisma.sql`FROM ${Prisma.raw(`"${table}"`)} WHERE "id" > ${last?.id ?? 0} ORDER BY "id"`;
 }
 
-function idAfter(last: Rows[number] | undefined): number {
-  return Number(last?.[0] ?? 0);
+const bindings: Rest<Pair> = (last) => Prisma.sql`
+  FROM "control_bindings"
+  WHERE ("control_id", "id") > (${last?.owner ?? 0}, ${last?.member ?? 0}) AND "enabled" = ${true}
+  ORDER BY "control_id", "id"`;
+
+function targetOf({ namespace, targetType: type, targetId: id }: ReadRow<typeof BINDING>) {
+  return namespaceNamed(namespace).targetKey({ type, id });
 }
 
-const memberOf = (pair: Rows[number]): number => Number(pair[1]);
-
-/** Returns the members of each owner; must be called with ascending ids. */
-function groups<Member>(
+/** Returns the ids that a table has for each owner; must be called with ascending ids. */
+function membersOf(
   read: BulkReader,
-  query: PageQuery,
-  toMember: (row: Rows[number]) => Member,
-): (owner: number) => Promise<Member[]> {
-  const parts = pages(read, query);
-  let rows: Rows = [];
+  ...names: [table: string, owner: string, member: string]
+): (owner: number) => Promise<number[]> {
+  const [table = Prisma.empty, one = Prisma.empty, other = Prisma.empty] = names.map((name) =>
+    Prisma.raw(`"${name}"`),
+  );
+  const pair = columns({ owner: from(one, number), member: from(other, number) });
+  const pairsOf = groups(
+    read,
+    pair,
+    (last) => Prisma.sql`
+    FROM ${table} WHERE (${one}, ${other}) > (${last?.owner ?? 0}, ${last?.member ?? 0}) ORDER BY ${one}, ${other}`,
+  );
+  return async (owner) => (await pairsOf(owner)).map(({ member }) => member);
+}
+
+/** Returns the rows of each owner; must be called with ascending ids. */
+function groups<Row extends Pair>(
+  read: BulkReader,
+  columns: Columns<Row>,
+  rest: Rest<Row>,
+): (owner: number) => Promise<Row[]> {
+  const parts = pages(columns, read, ROWS_AT_ONCE, rest);
+  let rows: Row[] = [];
   let at = 0;
   let ended = false;
-  /** The next pair, without consuming it. */
-  async function next(): Promise<Rows[number] | undefined> {
+  /** The next row, without consuming it. */
+  async function next(): Promise<Row | undefined> {
     while (at >= rows.length && !ended) {
       const part = await parts.next();
       ended = part.done === true;
@@ -178,12 +172,12 @@ function groups<Member>(
     return rows[at];
   }
   return async (owner) => {
-    const members: Member[] = [];
+    const found: Row[] = [];
     for (;;) {
-      const pair = rows[at] ?? (await next());
-      if (pair === undefined || Number(pair[0]) > owner) return members;
+      const row = rows[at] ?? (await next());
+      if (row === undefined || row.owner > owner) return found;
       at += 1;
-      if (Number(pair[0]) === owner) members.push(toMember(pair));
+      if (row.owner === owner) found.push(row);
     }
   };
 }

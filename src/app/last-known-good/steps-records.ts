@@ -1,8 +1,18 @@
 import { hash } from 'node:crypto';
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import type { AgentKey } from '../../contract/call/namespace.js';
 import { registeredMetadataText } from '../../decide/agent-state/agent-metadata.js';
 import { stepSchemasText, storedMode } from '../../decide/agent-state/registered-schemas.js';
 import type { BulkReader } from '../../storage/database/bulk.js';
+import {
+  type Column,
+  columns,
+  nullable,
+  number,
+  type ReadRow,
+  select,
+  text,
+} from '../../storage/database/rows.js';
 import type { StepsRecord } from './file-format.js';
 
 const NO_TEXTS: KnownTexts = { schemas: null, metadata: null };
@@ -20,7 +30,17 @@ interface KnownTexts {
 /** The same by agent and version, of the last save: a registration is read and parsed once, not with each save. */
 export type KnownSchemas = Map<string, KnownTexts>;
 
-type Row = Awaited<ReturnType<BulkReader>>[number];
+export const AGENT = columns({
+  id: number,
+  /** Its key. */
+  name: text as Column<AgentKey>,
+  stepSchemas: nullable(text),
+  version: text,
+  createdAtMs: text,
+});
+type Row = ReadRow<typeof AGENT>;
+
+const REGISTRATION = columns({ id: number, data: text });
 
 /** What the last known good file has of the steps of agents. `known` is kept between saves. */
 export function createStepsRecords(
@@ -52,34 +72,30 @@ export function createStepsRecords(
   }
 
   function recordOf(row: Row, { schemas, metadata }: KnownTexts, withMetadata: boolean): StepsRecord {
-    const mode = storedMode(row[2] === null ? null : String(row[2]));
+    const mode = storedMode(row.stepSchemas);
     const own = withMetadata ? { metadata } : {};
     if (schemas === null) return { mode, schemas, ...own };
     const digest = hash('sha256', schemas, 'base64');
     const owner = owners.get(digest);
     if (owner !== undefined) return { mode, schemas: { as: owner }, ...own };
-    owners.set(digest, String(row[1]));
+    owners.set(digest, row.name);
     return { mode, schemas, ...own };
   }
 
   return {
     /**
-     * Reads what is not known of some agents: rows of id, name, setting, version and time of creation. `withMetadata`:
-     * whether some control reads the metadata of agents.
+     * Reads what is not known of some agents. `withMetadata`: whether some control reads the metadata of agents.
      */
     async ofPage(rows: readonly Row[], withMetadata = false): Promise<(row: Row) => StepsRecord> {
       const found = new Map<string, KnownTexts>();
       const unknown = rows.filter((row) => !known.has(keyOf(row)));
       for (let at = 0; at < unknown.length; at += REGISTRATIONS_AT_ONCE) {
         const some = unknown.slice(at, at + REGISTRATIONS_AT_ONCE);
-        const ids = some.map(([id]) => Number(id));
-        const registrations = new Map(
-          (await read(Prisma.sql`SELECT "id", "data" FROM "agents" WHERE "id" IN (${Prisma.join(ids)})`)).map(
-            ([id, data]) => [Number(id), String(data)],
-          ),
-        );
+        const ids = Prisma.join(some.map(({ id }) => id));
+        const stored = await select(REGISTRATION, read)`FROM "agents" WHERE "id" IN (${ids})`;
+        const registrations = new Map(stored.map(({ id, data }) => [id, data]));
         for (const row of some) {
-          const registration = registrations.get(Number(row[0])) ?? '';
+          const registration = registrations.get(row.id) ?? '';
           const schemas = stepSchemasText(registration);
           const metadata = registeredMetadataText(registration);
           const mayKeep = kept + newCharacters(schemas) + newCharacters(metadata) <= maxKept;
@@ -103,6 +119,6 @@ export function createStepsRecords(
 }
 
 /** The id of a deleted agent may be given again. */
-function keyOf([id, , , version, createdAtMs]: Row): string {
-  return `${String(id)} ${String(version)} ${String(createdAtMs)}`;
+function keyOf({ id, version, createdAtMs }: Row): string {
+  return `${id} ${version} ${createdAtMs}`;
 }

@@ -1,4 +1,5 @@
 import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { VERSION } from '../../contract/runtime/package-root.js';
 import type { ApprovalMeter } from '../../decide/approvals/approval-meter.js';
 import type { VerdictLabel } from '../../decide/decisions/revised-verdict.js';
 import type { MemoryMeter } from '../../decide/memory/memory-meter.js';
@@ -91,6 +92,11 @@ export function createMetrics(prefix: string): Metrics {
   const registers = [registry];
   let streams: MetricSources['streams'] | null = null;
   const { counts, levels, durations } = createMetricKinds(prefix, registers);
+  const help = 'Processes that serve, by the version of the service.';
+  new Gauge({ name: `${prefix}_info`, help, labelNames: ['version'], registers }).set(
+    { version: VERSION },
+    1,
+  );
   const requests = counts('requests_total', 'JSON requests by method, path template and status.', [
     'method',
     'path',

@@ -58,10 +58,10 @@ export async function createCallerParts(
   const keyRing = new KeyRing(config.auth, now, roles);
   const startFiles = readStartFiles(config, keyRing);
   const storedKeys = createStoredKeys(roles);
-  liveKeys.onRead((keys) => keyRing.replaceStored(storedKeys(keys)));
+  liveKeys.onChange(() => keyRing.replaceStored(storedKeys(liveKeys.keys)));
   parts.add(
     createKeyUses({
-      database: database,
+      database,
       takeUsed: () => keyRing.takeUsed(),
       failures,
       now: now,

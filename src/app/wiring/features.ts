@@ -135,7 +135,6 @@ export async function createFeatures(
   const problems = createProblems({
     database,
     registry,
-    version: VERSION,
     state,
     emptyDenies: config.agentsWithoutControls === 'deny',
     halts: programs.halts,
@@ -145,7 +144,6 @@ export async function createFeatures(
     now,
     monotonic,
   });
-  parts.add(problems.replica);
   const listUpkeep = createListUpkeep({
     works: [labels.catchUp, createFacetUpkeep({ database, registry }).catchUp, namespaces.finishRemovals],
     revision: () => watch.progress.revision,

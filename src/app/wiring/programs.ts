@@ -100,6 +100,7 @@ export function createPrograms(foundations: Foundations): Programs {
   const namespaces = new NamespaceRegistry({
     read: createNamespaceStore(database.client).all,
     onFailure: (error) => failures.failed('namespaces', 'the namespaces cannot be read now', error),
+    now: monotonic,
   });
   const halts = new HaltRegistry({
     read: () => loadedInTime(readActiveHalts(database, now())),
@@ -111,7 +112,7 @@ export function createPrograms(foundations: Foundations): Programs {
     read: () => loadedInTime(readActiveShadows(database.client)),
     onFailure: (error) =>
       failures.failed('shadows', 'the shadows cannot be read now; those that were known stay', error),
-    monotonic,
+    now: monotonic,
   });
   const samplingRules = new SamplingRegistry({
     read: () => readSamplingRules(database),
@@ -127,7 +128,7 @@ export function createPrograms(foundations: Foundations): Programs {
   let hasAnswered = false;
   const watch = new RevisionWatch({
     snapshot,
-    followers: [halts, namespaces, shadows, samplingRules, liveKeys.follower, feed, lastKnownGood.follower],
+    followers: [halts, namespaces, shadows, samplingRules, liveKeys, feed, lastKnownGood.follower],
     source: database.changes(),
     minRevisionWaitMs: config.limits.minRevisionWaitMs,
     now: monotonic,
@@ -164,16 +165,16 @@ export function createPrograms(foundations: Foundations): Programs {
       // Its display name is known to the database only.
       namespaces.restore(kept.namespaces.map((name) => ({ name, displayName: name })));
       halts.restore(kept.halts);
-      liveKeys.startWith(kept.keys);
+      liveKeys.restore(kept.keys);
     } else {
       lastKnownGood.startedAt(watch.revision);
       // At once: none needs what another reads, and a database far away is waited for only once.
       await Promise.all([
         namespaces.load(),
-        halts.start(),
+        halts.load(),
         shadows.refreshed(),
-        samplingRules.refresh(),
-        liveKeys.start(),
+        samplingRules.refreshed(),
+        liveKeys.load(),
       ]);
     }
     started.wait?.start((hasOtherState) => {

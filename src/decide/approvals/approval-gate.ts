@@ -5,7 +5,6 @@ import type { Step } from '../../kernel/core/types.js';
 import { originOfCall } from '../../storage/database/audit-log.js';
 import type { Database, DbClient } from '../../storage/database/database.js';
 import { loadedInTime } from '../../storage/database/in-time.js';
-import { isStorable } from '../../storage/database/text.js';
 import type {
   ApprovalAnswer,
   ApprovalGate,
@@ -14,24 +13,14 @@ import type {
   UsedApproval,
 } from '../decisions/approval-gate.js';
 import { stepSha256 } from '../decisions/step-hash.js';
+import { type ApprovalLimits, refusalOf } from './approval-limits.js';
 import type { ApprovalMeter } from './approval-meter.js';
 import { noticeOf } from './approval-row.js';
-import { type AskedCounts, type Candidate, createApprovalStore } from './approval-store.js';
-import { bindingOf, callKey, sha256, strictestReuse } from './binding.js';
+import { type Candidate, createApprovalStore } from './approval-store.js';
+import { type Key, keyOf, sha256, strictestReuse } from './binding.js';
 import type { Evidence } from './evidence.js';
 import { sealedStep, stepIn } from './stored-step.js';
 import { requesterOf } from './votes.js';
-
-/** Bounds of approvals. */
-export interface ApprovalLimits {
-  /** Open approvals of an agent, of a namespace, and of all. */
-  readonly maxPerAgent: number;
-  readonly max: number;
-  readonly maxTotal: number;
-  /** How often an agent may ask the approvers of a control within a time; all agents together four times as often. */
-  readonly fatigueLimit: number;
-  readonly fatigueMs: number;
-}
 
 export interface ApprovalGateOptions {
   readonly database: Pick<Database, 'client' | 'mutateAside'>;
@@ -245,58 +234,6 @@ function usedBefore(notice: ApprovalNotice): UsedApproval {
 }
 
 const CHANGED = 'the controls or halts of the agent have changed; evaluate the step again';
-
-/** What approvals of a step are found by. */
-interface Key {
-  readonly binding: string;
-  readonly call: string | null;
-}
-
-function keyOf(asked: AskedStep): Key | { readonly refusal: string } {
-  const { agentName, sessionId, stepId, target, step, controls, caller } = asked;
-  const bound = controls.flatMap(({ id, definitionHash, approval }) =>
-    approval === null ? [] : [{ id, definitionHash, bind: approval.bind, reuse: approval.reuse }],
-  );
-  if (bound.length !== controls.length) return { refusal: 'a control that changes steps cannot ask' };
-  if (sessionId === null && bound.some(({ reuse }) => reuse === 'session')) {
-    return { refusal: 'an approval for a session needs the session_id of the step' };
-  }
-  const texts = [sessionId, stepId, target?.type, target?.id, step.type, step.name];
-  if (!texts.every((text) => typeof text !== 'string' || isStorable(text))) {
-    return { refusal: 'the names of the step cannot be stored: they have NUL or half a surrogate pair' };
-  }
-  const call = { namespace: caller.namespace.name, agentName, sessionId, target };
-  return { binding: bindingOf(call, bound, step), call: callKey(sessionId, stepId) };
-}
-
-/** Agents that may ask the same approvers as often as one may. */
-const AGENTS_AT_ONCE = 4;
-
-function refusalOf(
-  { open, ofNamespace, ofAgent, asked, askedByAgent }: AskedCounts,
-  agentName: string,
-  limits: ApprovalLimits,
-): string | null {
-  if (ofAgent >= limits.maxPerAgent) {
-    return `agent "${agentName}" has ${ofAgent} open approvals, which is the most: wait for their decisions, or cancel some`;
-  }
-  if (ofNamespace >= limits.max) {
-    return `the namespace has ${ofNamespace} open approvals, which is the most (SERVICE_APPROVALS_MAX)`;
-  }
-  if (open >= limits.maxTotal) {
-    return `the service has ${open} open approvals, which is the most (SERVICE_APPROVALS_MAX_TOTAL)`;
-  }
-  const seconds = limits.fatigueMs / 1000;
-  const total = limits.fatigueLimit * AGENTS_AT_ONCE;
-  if (asked >= total)
-    return `the approvers were asked ${asked} times in ${seconds} seconds, which is the most`;
-  // Each agent leaves something for the next one, however many ask.
-  const share = Math.min(limits.fatigueLimit, Math.ceil((total - (asked - askedByAgent)) / 2));
-  if (askedByAgent >= share) {
-    return `the approvers were asked ${askedByAgent} times by agent "${agentName}" in ${seconds} seconds, which is its share`;
-  }
-  return null;
-}
 
 function refused(reason: string): Unusable {
   return { kind: 'refused', notice: null, reason };

@@ -1,7 +1,17 @@
 import type { ApprovalBinding, ApprovalReuse } from '../../kernel/core/lift.js';
+import {
+  type Column,
+  columns,
+  json,
+  mapped,
+  nullable,
+  number,
+  type ReadRow,
+  text,
+} from '../../storage/database/rows.js';
 import type { ApprovalNotice, ApprovalState } from '../decisions/approval-gate.js';
 import type { BoundCall } from './binding.js';
-import type { Person, Requester } from './votes.js';
+import type { Person } from './votes.js';
 
 /** A control that asks, as it was when it asked. */
 export interface AskingControl {
@@ -27,28 +37,39 @@ export interface VoteRow extends Person {
   readonly stepSha256: string;
 }
 
-/** An approval as stored, without the step. Times are in milliseconds since 1970. */
-export interface ApprovalRow extends BoundCall, Requester {
-  readonly id: number;
-  readonly stepId: string | null;
-  readonly stepType: string;
-  readonly stepName: string;
+/** All columns but those that may be large. */
+export const APPROVAL = columns({
+  id: number,
+  namespace: text,
+  agentName: text,
+  sessionId: nullable(text),
+  stepId: nullable(text),
+  targetType: nullable(text),
+  targetId: nullable(text),
+  stepType: text,
+  stepName: text,
   /** As stored: one whose time is over may still be pending or approved, see `stateAt`. */
-  readonly state: ApprovalState;
-  readonly binding: string;
-  readonly narrowedBinding: string | null;
-  readonly stepSha256: string;
-  readonly question: string;
-  readonly controls: readonly AskingControl[];
-  readonly reuse: ApprovalReuse;
-  readonly askedAtMs: number;
-  readonly expiresAtMs: number;
-  readonly decidedAtMs: number | null;
-  readonly usedAtMs: number | null;
-  readonly endedAtMs: number | null;
-  readonly uses: number;
-  readonly endReason: string | null;
-  readonly changeNo: number;
+  state: text as Column<ApprovalState>,
+  binding: text,
+  narrowedBinding: nullable(text),
+  stepSha256: text,
+  question: text,
+  controls: json<readonly AskingControl[]>(),
+  reuse: mapped(text, reuseOf),
+  askedBy: text,
+  askedByKey: nullable(text),
+  askedAtMs: number,
+  expiresAtMs: number,
+  decidedAtMs: nullable(number),
+  usedAtMs: nullable(number),
+  endedAtMs: nullable(number),
+  uses: number,
+  endReason: nullable(text),
+  changeNo: number,
+});
+
+/** An approval as stored, without the step. Times are in milliseconds since 1970. */
+export interface ApprovalRow extends Omit<ReadRow<typeof APPROVAL>, 'targetType' | 'targetId'>, BoundCall {
   /** Oldest first. */
   readonly votes: readonly VoteRow[];
 }

@@ -13,38 +13,19 @@ import { isRowId } from '../../storage/database/row-id.js';
 import type { Scoped } from '../../storage/database/scoped.js';
 import { isStorable } from '../../storage/database/text.js';
 import type { ApprovalState } from '../decisions/approval-gate.js';
-import { type ApprovalRow, type AskingControl, reuseOf, reuseText, type VoteRow } from './approval-row.js';
+import {
+  APPROVAL,
+  type ApprovalRow,
+  type AskingControl,
+  reuseOf,
+  reuseText,
+  type VoteRow,
+} from './approval-row.js';
 import { isLost } from './lost-approvals.js';
 import { entriesOf, type Person } from './votes.js';
 
-/** All columns but those that may be large. */
 const SELECTED = {
-  id: true,
-  namespace: true,
-  agentName: true,
-  sessionId: true,
-  stepId: true,
-  targetType: true,
-  targetId: true,
-  stepType: true,
-  stepName: true,
-  state: true,
-  binding: true,
-  narrowedBinding: true,
-  stepSha256: true,
-  question: true,
-  controls: true,
-  reuse: true,
-  askedBy: true,
-  askedByKey: true,
-  askedAtMs: true,
-  expiresAtMs: true,
-  decidedAtMs: true,
-  usedAtMs: true,
-  endedAtMs: true,
-  uses: true,
-  endReason: true,
-  changeNo: true,
+  ...APPROVAL.selected,
   votes: { orderBy: [{ atMs: 'asc' }, { person: 'asc' }] },
 } satisfies Prisma.ApprovalSelect;
 
@@ -388,27 +369,15 @@ function isInState(state: ApprovalState, nowMs: number): Prisma.Sql {
 
 type Selected = Prisma.ApprovalGetPayload<{ select: typeof SELECTED }>;
 
-function toRow({ targetType, targetId, votes, ...row }: Selected): ApprovalRow {
+function toRow({ votes, ...stored }: Selected): ApprovalRow {
+  const { targetType, targetId, ...row } = APPROVAL.of(stored);
   return {
     ...row,
-    state: row.state as ApprovalState,
     target: targetType === null || targetId === null ? null : { type: targetType, id: targetId },
-    controls: JSON.parse(row.controls) as AskingControl[],
-    reuse: reuseOf(row.reuse),
-    askedAtMs: Number(row.askedAtMs),
-    expiresAtMs: Number(row.expiresAtMs),
-    decidedAtMs: msOf(row.decidedAtMs),
-    usedAtMs: msOf(row.usedAtMs),
-    endedAtMs: msOf(row.endedAtMs),
-    changeNo: Number(row.changeNo),
     votes: votes.map(({ atMs, approvalId: _, decision, ...vote }) => ({
       ...vote,
       decision: decision as VoteRow['decision'],
       atMs: Number(atMs),
     })),
   };
-}
-
-function msOf(stored: bigint | null): number | null {
-  return stored === null ? null : Number(stored);
 }

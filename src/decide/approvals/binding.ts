@@ -8,6 +8,8 @@ import {
 import type { TargetName } from '../../contract/call/namespace.js';
 import type { ApprovalBinding, ApprovalReuse } from '../../kernel/core/lift.js';
 import type { Step } from '../../kernel/core/types.js';
+import { isStorable } from '../../storage/database/text.js';
+import type { AskedStep } from '../decisions/approval-gate.js';
 
 /** Version of what is hashed: another one makes every stored approval void. */
 const SCHEMA_VERSION = '1';
@@ -98,4 +100,28 @@ export function callKey(sessionId: string | null, stepId: string | null): string
 
 export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
+}
+
+/** What approvals of a step are found by. */
+export interface Key {
+  readonly binding: string;
+  readonly call: string | null;
+}
+
+/** The key of a step, or why it cannot have one. */
+export function keyOf(asked: AskedStep): Key | { readonly refusal: string } {
+  const { agentName, sessionId, stepId, target, step, controls, caller } = asked;
+  const bound = controls.flatMap(({ id, definitionHash, approval }) =>
+    approval === null ? [] : [{ id, definitionHash, bind: approval.bind, reuse: approval.reuse }],
+  );
+  if (bound.length !== controls.length) return { refusal: 'a control that changes steps cannot ask' };
+  if (sessionId === null && bound.some(({ reuse }) => reuse === 'session')) {
+    return { refusal: 'an approval for a session needs the session_id of the step' };
+  }
+  const texts = [sessionId, stepId, target?.type, target?.id, step.type, step.name];
+  if (!texts.every((text) => typeof text !== 'string' || isStorable(text))) {
+    return { refusal: 'the names of the step cannot be stored: they have NUL or half a surrogate pair' };
+  }
+  const call = { namespace: caller.namespace.name, agentName, sessionId, target };
+  return { binding: bindingOf(call, bound, step), call: callKey(sessionId, stepId) };
 }

@@ -1,24 +1,26 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import type { BulkRow } from '../../storage/database/bulk.js';
 import type { Database } from '../../storage/database/database.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
 import { findPage, newestFirst, type Page, type PageAsked } from '../../storage/database/page.js';
 import { isRowId } from '../../storage/database/row-id.js';
+import { columns, nullable, number, type ReadRow, select, text } from '../../storage/database/rows.js';
 import type { Scoped } from '../../storage/database/scoped.js';
 import { assertStorable } from '../../storage/database/text.js';
-import { type ActiveHalt, type HaltScope, INSTALLATION } from './halt.js';
+import { ACTIVE, type ActiveHalt, INSTALLATION } from './halt.js';
 import type { HALT_STATES } from './halt-schemas.js';
 
 export type HaltState = (typeof HALT_STATES)[number];
 
+const LIFE = columns({
+  createdAtMs: number,
+  createdBy: text,
+  liftedAtMs: nullable(number),
+  liftedBy: nullable(text),
+  liftReason: nullable(text),
+});
+
 /** A halt as stored. Times are in milliseconds since 1970. */
-export interface HaltRow extends ActiveHalt {
-  readonly createdAtMs: number;
-  readonly createdBy: string;
-  readonly liftedAtMs: number | null;
-  readonly liftedBy: string | null;
-  readonly liftReason: string | null;
-}
+export type HaltRow = ActiveHalt & ReadRow<typeof LIFE>;
 
 export type NewHalt = Omit<HaltRow, 'id' | 'namespace' | 'liftedAtMs' | 'liftedBy' | 'liftReason'>;
 
@@ -90,53 +92,22 @@ export function createHaltStore({ client, namespace }: Scoped) {
   };
 }
 
-/**
- * A query for the halts of all namespaces that are in force at a time or later; with ids after `afterId`, at most `limit`.
- * Its rows are for `haltOf`.
- */
-export function activeHaltsQuery(nowMs: number, afterId = 0, limit?: number): Prisma.Sql {
-  const most = limit === undefined ? Prisma.empty : Prisma.sql`LIMIT ${limit}`;
-  return Prisma.sql`
-    SELECT "id", "namespace", "scope", "agent_name", "session_id", "step_name", "reason", "expires_at_ms" FROM "halts" h
-    WHERE "id" > ${afterId} AND ${isInState('active', nowMs)} ORDER BY "id" ${most}`;
-}
-
-/** A halt of a row of `activeHaltsQuery`. */
-export function haltOf(row: BulkRow): ActiveHalt {
-  const [id, namespace, scope, agentName, sessionId, stepName, reason, expiresAtMs] = row;
-  return {
-    id: Number(id),
-    namespace: String(namespace),
-    scope: String(scope) as HaltScope,
-    agentName: textOf(agentName),
-    sessionId: textOf(sessionId),
-    stepName: textOf(stepName),
-    reason: String(reason),
-    expiresAtMs: textOf(expiresAtMs) === null ? null : Number(expiresAtMs),
-  };
+/** From FROM on, a query for the halts of all namespaces that are in force at a time or later, with ids after `afterId`. */
+export function activeHalts(nowMs: number, afterId = 0): Prisma.Sql {
+  return Prisma.sql`FROM "halts" h WHERE "id" > ${afterId} AND ${isInState('active', nowMs)} ORDER BY "id"`;
 }
 
 /** The halts in force of all namespaces, read in a thread that serves no requests. Rejects with a `ServiceError` only. */
-export async function readActiveHalts(
-  { bulk }: Pick<Database, 'bulk'>,
-  nowMs: number,
-): Promise<ActiveHalt[]> {
-  return (await bulk.read('search', activeHaltsQuery(nowMs))).map(haltOf);
+export function readActiveHalts({ bulk }: Pick<Database, 'bulk'>, nowMs: number): Promise<ActiveHalt[]> {
+  return select(ACTIVE, bulk)`${activeHalts(nowMs)}`;
 }
 
 /** What of a halt decides about steps. */
-export function activeOf(row: ActiveHalt): ActiveHalt {
-  const { id, namespace, scope, agentName, sessionId, stepName, reason, expiresAtMs } = row;
-  return { id, namespace, scope, agentName, sessionId, stepName, reason, expiresAtMs };
-}
+export const activeOf: (row: ActiveHalt) => ActiveHalt = ACTIVE.of;
 
 export function stateOf({ liftedAtMs, expiresAtMs }: HaltRow, nowMs: number): HaltState {
   if (liftedAtMs !== null) return 'lifted';
   return expiresAtMs !== null && expiresAtMs <= nowMs ? 'expired' : 'active';
-}
-
-function textOf(value: BulkRow[number] | undefined): string | null {
-  return value === null || value === undefined ? null : String(value);
 }
 
 function activeAt(nowMs: number) {
@@ -154,11 +125,5 @@ function isInState(state: HaltState, nowMs: number): Prisma.Sql {
 }
 
 function toRow(row: Prisma.HaltGetPayload<object>): HaltRow {
-  return {
-    ...row,
-    scope: row.scope as HaltScope,
-    createdAtMs: Number(row.createdAtMs),
-    expiresAtMs: row.expiresAtMs === null ? null : Number(row.expiresAtMs),
-    liftedAtMs: row.liftedAtMs === null ? null : Number(row.liftedAtMs),
-  };
+  return { ...ACTIVE.of(row), ...LIFE.of(row) };
 }

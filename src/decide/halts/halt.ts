@@ -1,4 +1,5 @@
 import type { Namespace } from '../../contract/call/namespace.js';
+import { type Column, columns, nullable, number, type ReadRow, text } from '../../storage/database/rows.js';
 
 /** Which steps a halt denies. */
 export const HALT_SCOPES = ['step_name', 'session', 'agent', 'namespace', 'installation'] as const;
@@ -7,20 +8,22 @@ export type HaltScope = (typeof HALT_SCOPES)[number];
 /** The namespace of halts of the installation. No namespace has this name. */
 export const INSTALLATION = '';
 
-/** A halt that is in force unless its time is over. */
-export interface ActiveHalt {
-  readonly id: number;
+export const ACTIVE = columns({
+  id: number,
   /** Name of the namespace; empty for a halt of the installation. */
-  readonly namespace: string;
-  readonly scope: HaltScope;
+  namespace: text,
+  scope: text as Column<HaltScope>,
   /** Normalised. With the scopes agent and session; with step_name if it concerns one agent only. */
-  readonly agentName: string | null;
-  readonly sessionId: string | null;
-  readonly stepName: string | null;
-  readonly reason: string;
+  agentName: nullable(text),
+  sessionId: nullable(text),
+  stepName: nullable(text),
+  reason: text,
   /** Milliseconds since 1970; null if it lasts until it is lifted. */
-  readonly expiresAtMs: number | null;
-}
+  expiresAtMs: nullable(number),
+});
+
+/** A halt that is in force unless its time is over. */
+export type ActiveHalt = ReadRow<typeof ACTIVE>;
 
 /** A halt as those see it whose step it denied. */
 export interface HaltNotice {

@@ -3,6 +3,7 @@ import { type AgentKey, type Namespace, nameOfKey } from '../../contract/call/na
 import type { BulkDatabase } from '../../storage/database/bulk.js';
 import type { DbClient } from '../../storage/database/database.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
+import { columns, number, type ReadRow, select, text } from '../../storage/database/rows.js';
 import { inNamespace, type Scoped } from '../../storage/database/scoped.js';
 import { TRUE } from '../../storage/database/text.js';
 import type { Labels } from './agent-labels.js';
@@ -121,39 +122,28 @@ function idsOf(policies: readonly NamedPolicy[]): Prisma.Sql {
   return Prisma.join(policies.map(({ id }) => id));
 }
 
+const COUNTED = columns({ name: text, value: text, agents: number });
 /** A value of a label and the number of agents with it. */
-export interface CountedLabel {
-  readonly name: string;
-  readonly value: string;
-  readonly agents: number;
-}
+export type CountedLabel = ReadRow<typeof COUNTED>;
 
 /** The first labels by name of the agents of a namespace, each with the values that most of them have. */
-export async function countedLabels(
+export function countedLabels(
   bulk: Pick<BulkDatabase, 'read'>,
   namespace: Namespace,
   { names, values }: { readonly names: number; readonly values: number },
 ): Promise<CountedLabel[]> {
   const own = ofNamespace(namespace);
-  const rows = await bulk.read(
-    'search',
-    Prisma.sql`
-      SELECT "name", "value", "agents" FROM (
-        SELECT "name", "value", "agents",
-          ROW_NUMBER() OVER (PARTITION BY "name" ORDER BY "agents" DESC, "value") AS "ordinal"
-        FROM (
-          SELECT h."name", h."value", COUNT(*) AS "agents" FROM ${own} AND h."name" IN (
-            SELECT "name" FROM (
-              SELECT DISTINCT h."name" FROM ${own} ORDER BY h."name" LIMIT ${names}
-            ) AS "first")
-          GROUP BY h."name", h."value") AS "counted") AS "ranked"
-      WHERE "ordinal" <= ${values}`,
-  );
-  return rows.map(([name, value, agents]) => ({
-    name: String(name),
-    value: String(value),
-    agents: Number(agents),
-  }));
+  return select(COUNTED, bulk)`
+    FROM (
+      SELECT "name", "value", "agents",
+        ROW_NUMBER() OVER (PARTITION BY "name" ORDER BY "agents" DESC, "value") AS "ordinal"
+      FROM (
+        SELECT h."name", h."value", COUNT(*) AS "agents" FROM ${own} AND h."name" IN (
+          SELECT "name" FROM (
+            SELECT DISTINCT h."name" FROM ${own} ORDER BY h."name" LIMIT ${names}
+          ) AS "first")
+        GROUP BY h."name", h."value") AS "counted") AS "ranked"
+    WHERE "ordinal" <= ${values}`;
 }
 
 /** Labels `h` of agents of a namespace. Where all agents are of `default`, not one of them is looked at. */

@@ -5,28 +5,41 @@ import { storedMode } from '../../decide/agent-state/registered-schemas.js';
 import type { StepSchemaMode } from '../../kernel/core/step-schemas.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
 import { findPage, type Page } from '../../storage/database/page.js';
+import {
+  type Column,
+  columns,
+  mapped,
+  nullable,
+  number,
+  type ReadRow,
+  text,
+} from '../../storage/database/rows.js';
 import { inNamespace, type Scoped } from '../../storage/database/scoped.js';
 import { assertStorable, isStorable, TRUE } from '../../storage/database/text.js';
 import { type AgentFilters, agentPageQuery } from './agent-page.js';
 
 export type { AgentFilters } from './agent-page.js';
 
+const AGENT = columns({
+  id: number,
+  name: text as Column<AgentKey>,
+  /** JSON text of the registration. */
+  data: text,
+  /** Milliseconds since the epoch. */
+  createdAtMs: number,
+  /** When a client first requested its controls, in milliseconds since the epoch; null if never. */
+  controlsAskedAtMs: nullable(number),
+  /** Counts its stored registrations, from 1. */
+  version: number,
+  /** How its steps are compared with their registered schemas; null as the service is set. */
+  stepSchemas: nullable(mapped(text, storedMode)),
+});
+
 /** A stored agent. */
-export interface AgentRow {
-  readonly id: number;
+export interface AgentRow extends Omit<ReadRow<typeof AGENT>, 'name'> {
   readonly name: string;
   /** Identifies it among the agents of all namespaces. */
   readonly key: AgentKey;
-  /** JSON text of the registration. */
-  readonly data: string;
-  /** Milliseconds since the epoch. */
-  readonly createdAtMs: number;
-  /** When a client first requested its controls, in milliseconds since the epoch; null if never. */
-  readonly controlsAskedAtMs: number | null;
-  /** Counts its stored registrations, from 1. */
-  readonly version: number;
-  /** How its steps are compared with their registered schemas; null as the service is set. */
-  readonly stepSchemas: StepSchemaMode | null;
 }
 
 /** An agent to be stored. */
@@ -47,11 +60,9 @@ export interface RemovedLinks {
   readonly policies: number;
 }
 
+const ACTIVITY = columns({ lastEvaluatedS: number, lastDeniedS: nullable(number) });
 /** When an agent was last active, in seconds since the epoch. */
-export interface AgentActivity {
-  readonly lastEvaluatedS: number;
-  readonly lastDeniedS: number | null;
-}
+export type AgentActivity = ReadRow<typeof ACTIVITY>;
 
 /**
  * Stored agents of a namespace, by their plain names. Writing needs the client of a mutation. Every method rejects with a
@@ -146,15 +157,7 @@ export function createAgentStore(scope: Scoped) {
     activity: (names: readonly string[]): Promise<Map<string, AgentActivity>> =>
       withServiceErrors(async () => {
         const rows = await client.agentActivity.findMany({ where: { agentName: { in: keysOf(names) } } });
-        return new Map(
-          rows.map(({ agentName, lastEvaluatedS, lastDeniedS }) => [
-            nameOfKey(agentName),
-            {
-              lastEvaluatedS: Number(lastEvaluatedS),
-              lastDeniedS: lastDeniedS === null ? null : Number(lastDeniedS),
-            },
-          ]),
-        );
+        return new Map(rows.map((row) => [nameOfKey(row.agentName), ACTIVITY.of(row)]));
       }),
 
     /** When agents were used last, in milliseconds since the epoch; an agent without a known use is absent. */
@@ -192,33 +195,7 @@ interface BoundedRow extends AgentPlace {
   readonly data: string | null;
 }
 
-interface StoredRow {
-  readonly id: number;
-  readonly name: string;
-  readonly data: string;
-  readonly createdAtMs: bigint;
-  readonly controlsAskedAtMs: bigint | null;
-  readonly version: bigint;
-  readonly stepSchemas: string | null;
-}
-
-function toRow({
-  id,
-  name: key,
-  data,
-  createdAtMs,
-  controlsAskedAtMs,
-  version,
-  stepSchemas,
-}: StoredRow): AgentRow {
-  return {
-    id,
-    name: nameOfKey(key),
-    key: key as AgentKey,
-    data,
-    createdAtMs: Number(createdAtMs),
-    controlsAskedAtMs: controlsAskedAtMs === null ? null : Number(controlsAskedAtMs),
-    version: Number(version),
-    stepSchemas: storedMode(stepSchemas),
-  };
+function toRow(row: Parameters<typeof AGENT.of>[0]): AgentRow {
+  const { name: key, ...agent } = AGENT.of(row);
+  return { ...agent, key, name: nameOfKey(key) };
 }

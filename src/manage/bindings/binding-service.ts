@@ -8,7 +8,7 @@ import { isRowId } from '../../storage/database/row-id.js';
 import { type Scoped, scopeOf } from '../../storage/database/scoped.js';
 import { bindingFact, demandBindable, targetKeyOf } from '../controls/bindings.js';
 import { type BindingRow, createControlBindingStore } from '../controls/control-binding-store.js';
-import { existing as existingControl } from '../controls/control-service.js';
+import { existingControl } from '../controls/existing-control.js';
 import { badCursor, bindingConflict, bindingNotFound, notBound } from './binding-errors.js';
 import type { BindingInputs } from './binding-schemas.js';
 

@@ -4,21 +4,24 @@ import { withServiceErrors } from '../../storage/database/errors.js';
 import { inPortions } from '../../storage/database/in-portions.js';
 import { findPage, newestFirst, type Page, type PageAsked } from '../../storage/database/page.js';
 import { isRowId } from '../../storage/database/row-id.js';
+import { columns, flag, number, type ReadRow, text } from '../../storage/database/rows.js';
 import { inNamespace, type Scoped } from '../../storage/database/scoped.js';
 import { FALSE, isStorable } from '../../storage/database/text.js';
 
+const BINDING = columns({
+  id: number,
+  targetType: text,
+  targetId: text,
+  controlId: number,
+  enabled: flag,
+  /** Milliseconds since the epoch. */
+  createdAtMs: number,
+  /** Milliseconds since the epoch. */
+  updatedAtMs: number,
+});
+
 /** A control that is bound to a target. */
-export interface BindingRow {
-  readonly id: number;
-  readonly targetType: string;
-  readonly targetId: string;
-  readonly controlId: number;
-  readonly enabled: boolean;
-  /** Milliseconds since the epoch. */
-  readonly createdAtMs: number;
-  /** Milliseconds since the epoch. */
-  readonly updatedAtMs: number;
-}
+export type BindingRow = ReadRow<typeof BINDING>;
 
 /** Filters of a list of bindings. Null means no filter. */
 export interface BindingFilters extends PageAsked<number> {
@@ -43,7 +46,7 @@ export function createControlBindingStore(scope: Scoped) {
     find: (id: number): Promise<BindingRow | null> =>
       withServiceErrors(async () => {
         const row = isRowId(id) ? await client.controlBinding.findUnique({ where: { id, ...of } }) : null;
-        return row === null ? null : toRow(row);
+        return row === null ? null : BINDING.of(row);
       }),
 
     /** The binding of a control to a target. */
@@ -55,7 +58,7 @@ export function createControlBindingStore(scope: Scoped) {
             namespace_targetType_targetId_controlId: { ...of, targetType: type, targetId: id, controlId },
           },
         });
-        return row === null ? null : toRow(row);
+        return row === null ? null : BINDING.of(row);
       }),
 
     /** The control must exist in the namespace, and not be bound to the target yet. */
@@ -74,7 +77,7 @@ export function createControlBindingStore(scope: Scoped) {
         const row = await client.controlBinding.create({
           data: { ...of, ...target, controlId, enabled, ...times },
         });
-        return toRow(row);
+        return BINDING.of(row);
       }),
 
     /** The binding must exist. */
@@ -125,7 +128,7 @@ export function createControlBindingStore(scope: Scoped) {
         };
         return findPage(client, query, async (ids) => {
           const rows = await client.controlBinding.findMany({ where: { id: { in: ids }, ...of } });
-          return rows.map(toRow);
+          return rows.map(BINDING.of);
         });
       }),
   };
@@ -134,22 +137,4 @@ export function createControlBindingStore(scope: Scoped) {
 function textFilter(column: Prisma.Sql, wanted: string | null): Prisma.Sql[] {
   if (wanted === null) return [];
   return [isStorable(wanted) ? Prisma.sql`${column} = ${wanted}` : FALSE];
-}
-
-interface StoredRow extends Omit<BindingRow, 'createdAtMs' | 'updatedAtMs'> {
-  readonly createdAtMs: bigint;
-  readonly updatedAtMs: bigint;
-}
-
-function toRow({
-  id,
-  targetType,
-  targetId,
-  controlId,
-  enabled,
-  createdAtMs,
-  updatedAtMs,
-}: StoredRow): BindingRow {
-  const times = { createdAtMs: Number(createdAtMs), updatedAtMs: Number(updatedAtMs) };
-  return { id, targetType, targetId, controlId, enabled, ...times };
 }

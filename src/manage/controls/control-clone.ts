@@ -12,10 +12,10 @@ import { demandBindable, targetKeyOf } from './bindings.js';
 import { controlFact, controlState } from './control-audit.js';
 import { type BindingRow, createControlBindingStore } from './control-binding-store.js';
 import { CORRUPTED_ITEM, controlCorrupted, controlNameConflict } from './control-errors.js';
-import { existing } from './control-service.js';
 import { type ControlRow, createControlStore } from './control-store.js';
 import { definitionIndex } from './definition-index.js';
 import { readStoredDefinition } from './definition-presentation.js';
+import { existingControl } from './existing-control.js';
 import { recordVersion } from './version-recording.js';
 
 export interface ControlCloneOptions {
@@ -98,7 +98,7 @@ export function createControlClone({ mutate, registry, now }: ControlCloneOption
           nowMs: now(),
         };
         const { value } = await once(scope, call, async () => {
-          const source = await existing(scope, sourceId);
+          const source = await existingControl(scope, sourceId);
           const clone = await cloned(scope, context, source, others.name ?? defaultName(source.name));
           demandBindable(clone.row, registry);
           const bindings = createControlBindingStore(scope);

@@ -1,18 +1,13 @@
 import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import type { CallContext, HandlerCall } from '../../contract/call/handler.js';
-import { paginationOf } from '../../contract/call/page.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
-import { demandVersion, type IfVersion } from '../../contract/input/if-version.js';
+import type { IfVersion } from '../../contract/input/if-version.js';
 import type { Warning } from '../../contract/warnings/warning.js';
 import { createAgentControlStore } from '../../decide/agent-state/agent-control-store.js';
-import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
 import { namedAgents } from '../../storage/database/audit-log.js';
-import type { Database } from '../../storage/database/database.js';
 import type { Mutator } from '../../storage/database/mutator.js';
 import { isRowId } from '../../storage/database/row-id.js';
 import { type Scoped, scopeOf } from '../../storage/database/scoped.js';
-import { appliedWarnings, ownersOf } from './applied-warnings.js';
-import { type AttachmentFilters, attachmentsOf } from './control-attachments.js';
 import { controlFact, controlState } from './control-audit.js';
 import { createControlBindingStore } from './control-binding-store.js';
 import type { ControlData } from './control-data.js';
@@ -21,28 +16,25 @@ import {
   controlCorrupted,
   controlInUse,
   controlNameConflict,
-  controlNotFound,
   draftCannotBeEnabled,
 } from './control-errors.js';
 import { type ControlPatch, changeNote, withEnabled } from './control-patch.js';
 import { type ControlProposal, proposeControl } from './control-proposal.js';
+import { type ControlReadingOptions, createControlReading } from './control-reading.js';
 import type { Review, Reviewer } from './control-review.js';
-import { type ControlFilters, type ControlRow, createControlStore } from './control-store.js';
-import { summariseControl } from './control-summary.js';
-import { createControlVersionStore } from './control-version-store.js';
+import { type ControlRow, createControlStore } from './control-store.js';
 import { isDraft, type StoredControl } from './definition/definition.js';
 import { definitionIndex } from './definition-index.js';
-import { type PresentedControl, readStoredDefinition } from './definition-presentation.js';
+import { readStoredDefinition } from './definition-presentation.js';
+import { changeWarnings, demandedControl } from './existing-control.js';
 import { effectWarnings } from './link-warnings.js';
 import { patchWarnings } from './patch-warnings.js';
 import { createPolicyControlStore } from './policy-control-store.js';
 import { checkReferences, type ReferenceProblems } from './reference-problems.js';
 import { recordVersion } from './version-recording.js';
 
-export interface ControlServiceOptions {
-  readonly database: Database;
+export interface ControlServiceOptions extends ControlReadingOptions {
   readonly mutate: Mutator;
-  readonly registry: EvaluatorRegistry;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly referenceProblems: ReferenceProblems;
@@ -95,6 +87,8 @@ export function createControlService(options: ControlServiceOptions) {
   };
 
   return {
+    ...createControlReading(options),
+
     /**
      * Throws CONTROL_NAME_CONFLICT, errors of a template or of references, or a VALIDATION_ERROR for
      * data rejected by `strict`.
@@ -130,69 +124,6 @@ export function createControlService(options: ControlServiceOptions) {
       const row = known ? await createControlStore(scope).find(controlId) : null;
       await accepted(context, scope, { proposal, review }, null, row?.data ?? null);
       return { success: true, warnings: review.warnings };
-    },
-
-    /** Throws CONTROL_NOT_FOUND. An unreadable definition is null. */
-    async get(context: CallContext, controlId: number) {
-      const scope = scopeOf(context, database.client);
-      const { row, version } = await controlWithVersion(scope, controlId);
-      const owners = await ownersOf(scope, 'control', [row.name]);
-      const stored = readStoredDefinition(row.data, registry);
-      const data = stored.ok ? stored.definition : null;
-      const action = data !== null && 'action' in data ? data.action : null;
-      const { id, name, clonedFromId } = row;
-      return {
-        id,
-        name,
-        data,
-        action,
-        attachments: null,
-        cloned_from_control_id: clonedFromId,
-        version,
-        owner: owners.get(name) ?? null,
-      };
-    },
-
-    /** Throws CONTROL_NOT_FOUND, or CORRUPTED_DATA when the definition is unreadable. */
-    async getData(
-      context: CallContext,
-      controlId: number,
-    ): Promise<{ data: PresentedControl; version: number }> {
-      const { row, version } = await controlWithVersion(scopeOf(context, database.client), controlId);
-      const stored = readStoredDefinition(row.data, registry);
-      if (stored.ok) return { data: stored.definition, version };
-      const detail = `The stored definition of control ${row.id} cannot be read.`;
-      if (stored.draft) throw controlCorrupted(detail, [CORRUPTED_ITEM], String(row.id));
-      throw controlCorrupted(detail, stored.items);
-    },
-
-    /** One page of controls, with what they are attached to if that is asked for. */
-    async list(context: CallContext, filters: ControlFilters, attached: AttachmentFilters | null) {
-      const scope = scopeOf(context, database.client);
-      const store = createControlStore(scope);
-      const page = await store.list(filters);
-      const ids = page.rows.map((row) => row.id);
-      const activity = await store.activity(ids);
-      const usage = await createAgentControlStore(scope).usage(ids);
-      const attachments = attached === null ? null : await attachmentsOf(scope, ids, attached);
-      const owners = await ownersOf(
-        scope,
-        'control',
-        page.rows.map(({ name }) => name),
-      );
-      return {
-        controls: page.rows.map((row) =>
-          summariseControl(
-            row,
-            usage.get(row.id),
-            activity.get(row.id),
-            attachments?.get(row.id) ?? null,
-            owners.get(row.name) ?? null,
-            registry,
-          ),
-        ),
-        pagination: paginationOf(page, filters.limit),
-      };
     },
 
     /**
@@ -324,38 +255,4 @@ export function createControlService(options: ControlServiceOptions) {
 function boundBy(bindingIds: readonly number[]): JsonObject {
   if (bindingIds.length === 0) return {};
   return { bindings: bindingIds.length, binding_ids: bindingIds.slice(0, MAX_AUDITED_BINDINGS) };
-}
-
-/** A warning if a control that was changed is applied as configuration. */
-export function changeWarnings(scope: Scoped, { name }: Pick<ControlRow, 'name'>): Promise<Warning[]> {
-  return appliedWarnings(scope, 'control_id', [{ family: 'control', name }]);
-}
-
-/** The row of a control of the namespace. Throws CONTROL_NOT_FOUND. */
-export async function existing(scope: Scoped, controlId: number): Promise<ControlRow> {
-  const row = isRowId(controlId) ? await createControlStore(scope).find(controlId) : null;
-  if (row === null) throw controlNotFound(controlId);
-  return row;
-}
-
-/** The row of a control and its version. Throws CONTROL_NOT_FOUND. */
-export async function controlWithVersion(
-  scope: Scoped,
-  controlId: number,
-): Promise<{ row: ControlRow; version: number }> {
-  // The version first: if a change comes in between it is too low, which an update notices, and never too high.
-  const store = createControlVersionStore(scope);
-  const version = isRowId(controlId) ? await store.lastNumber(controlId) : 0;
-  return { row: await existing(scope, controlId), version };
-}
-
-/** The same in a transaction. Throws CONTROL_NOT_FOUND, or VERSION_MISMATCH. */
-export async function demandedControl(
-  scope: Scoped,
-  controlId: number,
-  ifVersion: IfVersion,
-): Promise<{ row: ControlRow; version: number }> {
-  const found = await controlWithVersion(scope, controlId);
-  demandVersion(ifVersion, { kind: 'Control', name: String(controlId), version: found.version });
-  return found;
 }

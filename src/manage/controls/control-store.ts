@@ -4,6 +4,7 @@ import { withServiceErrors } from '../../storage/database/errors.js';
 import { inPortions } from '../../storage/database/in-portions.js';
 import { insertRows, type RowOf, tableOf } from '../../storage/database/insert-rows.js';
 import type { Page } from '../../storage/database/page.js';
+import { columns, nullable, number, type ReadRow } from '../../storage/database/rows.js';
 import { inNamespace, type Scoped } from '../../storage/database/scoped.js';
 import { assertStorable, hashText, isStorable } from '../../storage/database/text.js';
 import type { ControlFacet, ControlFilters } from './control-filters.js';
@@ -52,12 +53,14 @@ export type ControlChange = Partial<Omit<NewControl, 'clonedFromId' | 'createdAt
   readonly updatedAtMs: number;
 };
 
+const ACTIVITY = columns({
+  lastMatchedS: nullable(number),
+  lastDeniedS: nullable(number),
+  lastFailedS: nullable(number),
+});
+
 /** When a control last did something, in seconds since the epoch; null if it never did. */
-export interface ControlActivity {
-  readonly lastMatchedS: number | null;
-  readonly lastDeniedS: number | null;
-  readonly lastFailedS: number | null;
-}
+export type ControlActivity = ReadRow<typeof ACTIVITY>;
 
 const MIN_ID = -(2 ** 31);
 const MAX_ID = 2 ** 31 - 1;
@@ -221,16 +224,7 @@ export function createControlStore(scope: Scoped) {
         });
         const own = controls.map(({ id }) => id);
         const rows = await client.controlActivity.findMany({ where: { controlId: { in: own } } });
-        return new Map(
-          rows.map(({ controlId, lastMatchedS, lastDeniedS, lastFailedS }) => [
-            controlId,
-            {
-              lastMatchedS: numberOrNull(lastMatchedS),
-              lastDeniedS: numberOrNull(lastDeniedS),
-              lastFailedS: numberOrNull(lastFailedS),
-            },
-          ]),
-        );
+        return new Map(rows.map((row) => [row.controlId, ACTIVITY.of(row)]));
       }),
   };
 }
@@ -293,10 +287,6 @@ function definitionColumns(row: Omit<ControlRow, 'id' | 'name'>): RowOf<typeof D
 function ofTable(alias: string, scope: Scoped): Prisma.Sql {
   const of = (column: string) => Prisma.raw(`"${alias}"."${column}"`);
   return Prisma.sql`${of('id')} = w."id" AND ${inNamespace(alias, scope)} AND ${of('deleted_at_ms')} IS NULL`;
-}
-
-function numberOrNull(value: bigint | null): number | null {
-  return value === null ? null : Number(value);
 }
 
 function storable(text: string): string {

@@ -2,8 +2,8 @@ import type { CallContext } from '../../contract/call/handler.js';
 import { type PageAsked, paginationOf } from '../../contract/call/page.js';
 import type { Database } from '../../storage/database/database.js';
 import { scopeOf } from '../../storage/database/scoped.js';
-import { existing } from './control-service.js';
 import { createControlUsersStore } from './control-users-store.js';
+import { existingControl } from './existing-control.js';
 
 export type ControlUsers = ReturnType<typeof createControlUsers>;
 
@@ -14,7 +14,7 @@ export function createControlUsers({ database }: { readonly database: Pick<Datab
     /** One page of the agents, linked or by a policy. */
     async agents(context: CallContext, controlId: number, asked: PageAsked<string>) {
       const scope = scopeOf(context, client);
-      await existing(scope, controlId);
+      await existingControl(scope, controlId);
       const page = await createControlUsersStore(scope).agents(controlId, asked);
       return {
         agents: page.rows.map(({ name, direct, policyIds }) => ({
@@ -29,7 +29,7 @@ export function createControlUsers({ database }: { readonly database: Pick<Datab
     /** One page of the policies. */
     async policies(context: CallContext, controlId: number, asked: PageAsked<number>) {
       const scope = scopeOf(context, client);
-      await existing(scope, controlId);
+      await existingControl(scope, controlId);
       const page = await createControlUsersStore(scope).policies(controlId, asked);
       return { policies: page.rows, pagination: paginationOf(page, asked.limit) };
     },

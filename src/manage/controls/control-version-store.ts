@@ -4,25 +4,30 @@ import { withServiceErrors } from '../../storage/database/errors.js';
 import { inPortions } from '../../storage/database/in-portions.js';
 import { columnsOf, tableOf } from '../../storage/database/insert-rows.js';
 import { findPage, newestFirst, type Page, type PageAsked } from '../../storage/database/page.js';
+import { columns, mapped, nullable, number, type ReadRow, text } from '../../storage/database/rows.js';
 import { inNamespace, type Scoped } from '../../storage/database/scoped.js';
 import { assertStorable } from '../../storage/database/text.js';
 
 /** Cause of a version. */
 export type VersionEvent = 'created' | 'cloned' | 'updated' | 'deleted';
 
+const WITHOUT_CONTENT = columns({
+  versionNum: number,
+  eventType: text,
+  note: text,
+  /** Milliseconds since the epoch. */
+  createdAtMs: number,
+  /** Null when the change was made without a key. */
+  keyFingerprint: nullable(text),
+  /** Name of the key or subject of the token, otherwise the kind of the caller. Null if it is not known. */
+  author: nullable(text),
+  changedMembers: mapped(text, (stored) => parseStoredJson(stored) as readonly string[]),
+});
+
 /** A version of a control without its content. */
-export interface ControlVersionRow {
+export interface ControlVersionRow extends Omit<ReadRow<typeof WITHOUT_CONTENT>, 'versionNum'> {
   /** Number of the version. */
   readonly id: number;
-  readonly eventType: string;
-  readonly note: string;
-  /** Milliseconds since the epoch. */
-  readonly createdAtMs: number;
-  /** Null when the change was made without a key. */
-  readonly keyFingerprint: string | null;
-  /** Name of the key or subject of the token, otherwise the kind of the caller. Null if it is not known. */
-  readonly author: string | null;
-  readonly changedMembers: readonly string[];
 }
 
 /** The newest version of a control, and who made it and the first one; null where that is not known. */
@@ -49,16 +54,6 @@ export interface NewControlVersion extends Omit<ControlVersionContent, 'id' | 'e
   readonly controlId: number;
   readonly eventType: VersionEvent;
 }
-
-const WITHOUT_CONTENT = {
-  versionNum: true,
-  eventType: true,
-  note: true,
-  createdAtMs: true,
-  keyFingerprint: true,
-  author: true,
-  changedMembers: true,
-} as const;
 
 /** Columns of a version but its number. */
 const NEW = {
@@ -177,7 +172,9 @@ export function createControlVersionStore(scope: Scoped) {
         };
         return findPage(client, query, async (numbers) => {
           const where = { controlId, control: of, versionNum: { in: numbers } };
-          return (await client.controlVersion.findMany({ where, select: WITHOUT_CONTENT })).map(toRow);
+          return (await client.controlVersion.findMany({ where, select: WITHOUT_CONTENT.selected })).map(
+            toRow,
+          );
         });
       }),
   };
@@ -188,16 +185,7 @@ interface EndsRow extends Omit<ControlEnds, 'version'> {
   readonly version: number;
 }
 
-type StoredVersion = Prisma.ControlVersionGetPayload<{ select: typeof WITHOUT_CONTENT }>;
-
-function toRow(row: StoredVersion): ControlVersionRow {
-  return {
-    id: row.versionNum,
-    eventType: row.eventType,
-    note: row.note,
-    createdAtMs: Number(row.createdAtMs),
-    keyFingerprint: row.keyFingerprint,
-    author: row.author,
-    changedMembers: parseStoredJson(row.changedMembers) as string[],
-  };
+function toRow(stored: Parameters<typeof WITHOUT_CONTENT.of>[0]): ControlVersionRow {
+  const { versionNum: id, ...version } = WITHOUT_CONTENT.of(stored);
+  return { id, ...version };
 }

@@ -11,7 +11,7 @@ import {
   controlVersionCorrupted,
   controlVersionNotFound,
 } from './control-errors.js';
-import { type ControlServiceOptions, changeWarnings, demandedControl, existing } from './control-service.js';
+import type { ControlServiceOptions } from './control-service.js';
 import { createControlStore } from './control-store.js';
 import {
   type ControlVersionContent,
@@ -21,6 +21,7 @@ import {
 import { isDraft } from './definition/definition.js';
 import { definitionIndex } from './definition-index.js';
 import { readStoredDefinition, withDataPrefix } from './definition-presentation.js';
+import { changeWarnings, demandedControl, existingControl } from './existing-control.js';
 import { checkReferences } from './reference-problems.js';
 import { recordVersion } from './version-recording.js';
 
@@ -66,7 +67,7 @@ export function createControlVersions(options: ControlServiceOptions) {
      */
     async restore(context: CallContext, controlId: number, versionNum: number, ifVersion: IfVersion) {
       const found = scopeOf(context, database.client);
-      await existing(found, controlId);
+      await existingControl(found, controlId);
       // A version never changes, so it is read and checked before the transaction, which blocks all others.
       const version = await existingVersion(found, controlId, versionNum);
       const read = readStoredDefinition(version.data, registry);

@@ -2,31 +2,35 @@ import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
 import { findPage, newestFirst, type Page, type PageAsked } from '../../storage/database/page.js';
 import { isRowId } from '../../storage/database/row-id.js';
+import { columns, json, nullable, number, type ReadRow, text } from '../../storage/database/rows.js';
 import type { Scoped } from '../../storage/database/scoped.js';
 import { assertStorable, nameContains } from '../../storage/database/text.js';
 
-/** A key as stored. Times are in milliseconds since 1970, null for never. */
-export interface KeyRow {
-  readonly id: number;
-  readonly namespace: string;
-  readonly name: string;
-  readonly owner: string | null;
+const KEY = columns({
+  id: number,
+  namespace: text,
+  name: text,
+  owner: nullable(text),
   /** Null if it lists its scopes itself. */
-  readonly role: string | null;
+  role: nullable(text),
   /** Null if it has a role. */
-  readonly scopes: readonly string[] | null;
+  scopes: nullable(json<readonly string[]>()),
   /** Names and patterns; null for all agents. */
-  readonly agents: readonly string[] | null;
+  agents: nullable(json<readonly string[]>()),
   /** SHA-256 of the current secret, in hexadecimal. */
-  readonly hash: string;
-  readonly prefix: string;
-  readonly previousHash: string | null;
-  readonly previousUntilMs: number | null;
-  readonly createdAtMs: number;
-  readonly createdBy: string | null;
-  readonly expiresAtMs: number | null;
-  readonly rotatedAtMs: number | null;
-  readonly revokedAtMs: number | null;
+  hash: text,
+  prefix: text,
+  previousHash: nullable(text),
+  previousUntilMs: nullable(number),
+  createdAtMs: number,
+  createdBy: nullable(text),
+  expiresAtMs: nullable(number),
+  rotatedAtMs: nullable(number),
+  revokedAtMs: nullable(number),
+});
+
+/** A key as stored. Times are in milliseconds since 1970, null for never. */
+export interface KeyRow extends ReadRow<typeof KEY> {
   /** Exact to a minute. */
   readonly lastUsedMs: number | null;
 }
@@ -139,20 +143,6 @@ export function createKeyStore({ client, namespace }: Scoped) {
 }
 
 function toRow(row: Prisma.ApiKeyGetPayload<object>): KeyRow {
-  const { scopes, agents, lastUsedS, ...others } = row;
-  return {
-    ...others,
-    scopes: scopes === null ? null : (JSON.parse(scopes) as string[]),
-    agents: agents === null ? null : (JSON.parse(agents) as string[]),
-    previousUntilMs: numberOf(row.previousUntilMs),
-    createdAtMs: Number(row.createdAtMs),
-    expiresAtMs: numberOf(row.expiresAtMs),
-    rotatedAtMs: numberOf(row.rotatedAtMs),
-    revokedAtMs: numberOf(row.revokedAtMs),
-    lastUsedMs: lastUsedS === null ? null : Number(lastUsedS) * 1000,
-  };
-}
-
-function numberOf(value: bigint | null): number | null {
-  return value === null ? null : Number(value);
+  const { lastUsedS } = row;
+  return { ...KEY.of(row), lastUsedMs: lastUsedS === null ? null : Number(lastUsedS) * 1000 };
 }

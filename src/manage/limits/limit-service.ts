@@ -7,7 +7,7 @@ import type { LimitState, StepMemory } from '../../kernel/core/memory.js';
 import type { Database } from '../../storage/database/database.js';
 import type { Mutator } from '../../storage/database/mutator.js';
 import { scopeOf } from '../../storage/database/scoped.js';
-import { existing } from '../controls/control-service.js';
+import { existingControl } from '../controls/existing-control.js';
 import { type ControlRule, rulesOf } from './control-rules.js';
 import { type KeyName, type NamedKey, namedKeys } from './key-names.js';
 import { answered, keyNotFound } from './limit-errors.js';
@@ -44,7 +44,7 @@ export function createLimitService(options: LimitServiceOptions) {
 
   /** What a control keeps for what a request names. Throws CONTROL_NOT_FOUND or a VALIDATION_ERROR. */
   async function lookUp(context: CallContext, name: KeyName) {
-    const control = await existing(scopeOf(context, database.client), name.control_id);
+    const control = await existingControl(scopeOf(context, database.client), name.control_id);
     const rules = rulesOf(control, registry);
     if (rules.length === 0) throw keyNotFound(control.id, false);
     const namespace = context.principal.namespace.name;

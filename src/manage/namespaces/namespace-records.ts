@@ -1,8 +1,19 @@
+import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import { nameOfKey } from '../../contract/call/namespace.js';
 import { roleNamed, scopesOf } from '../../contract/call/scopes.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
-import type { BulkRow, BulkValue } from '../../storage/database/bulk.js';
+import {
+  columns,
+  flag,
+  from,
+  json,
+  mapped,
+  nullable,
+  number,
+  type ReadRow,
+  text,
+} from '../../storage/database/rows.js';
 import { readStoredRegistration } from '../agents/agent-schemas.js';
 import { readStoredDefinition } from '../controls/definition-presentation.js';
 
@@ -22,164 +33,159 @@ export interface NamespaceRecord {
   readonly record: JsonObject;
 }
 
-export function namespaceRecord(name: string, [displayName, createdAtMs, revision]: BulkRow): JsonObject {
-  return {
-    name,
-    display_name: String(displayName),
-    created_at: timeOrNull(createdAtMs),
-    revision: Number(revision),
-  };
+type Grouped = ReadonlyMap<number, number[]>;
+
+/** A time of a column with milliseconds since 1970. */
+function time(column: Prisma.Sql) {
+  return from(column, nullable(mapped(number, (ms) => new Date(ms).toISOString())));
 }
+
+/** The sorted texts of a list; none for null. */
+function texts(name: 'recipients' | 'kinds' | 'scopes' | 'agents') {
+  const column = Prisma.raw(`COALESCE("${name}", '[]')`);
+  return from(
+    column,
+    mapped(json<string[]>(), (list) => list.sort()),
+  );
+}
+
+const CREATED_AT = time(Prisma.sql`"created_at_ms"`);
+const UPDATED_AT = time(Prisma.sql`"updated_at_ms"`);
+
+export const NAMESPACE = columns({
+  name: text,
+  display_name: text,
+  created_at: CREATED_AT,
+  revision: from(Prisma.sql`(SELECT "revision" FROM "service_state" WHERE "id" = 1)`, number),
+});
+
+export const AGENT = columns({
+  id: number,
+  name: text,
+  data: text,
+  version: number,
+  stepSchemas: nullable(text),
+});
 
 /** A registration that cannot be read is exported as its text. */
 export function agentRecord(
-  [id, key, data, version, stepSchemas]: BulkRow,
-  links: ReadonlyMap<number, number[]>,
-  policies: ReadonlyMap<number, number[]>,
+  { id, name, data, version, stepSchemas }: ReadRow<typeof AGENT>,
+  links: Grouped,
+  policies: Grouped,
 ): JsonObject {
-  const registration = readStoredRegistration(String(data));
+  const registration = readStoredRegistration(data);
   const content: JsonObject =
     registration === undefined
-      ? { agent: { agent_name: nameOfKey(String(key)) }, unreadable: String(data) }
+      ? { agent: { agent_name: nameOfKey(name) }, unreadable: data }
       : { ...registration };
   return {
     ...content,
-    version: Number(version),
-    linked_control_ids: links.get(Number(id)) ?? [],
-    policy_ids: policies.get(Number(id)) ?? [],
-    step_schemas: textOrNull(stepSchemas) ?? 'default',
+    version,
+    linked_control_ids: links.get(id) ?? [],
+    policy_ids: policies.get(id) ?? [],
+    step_schemas: stepSchemas ?? 'default',
   };
 }
+
+/** Of the table with the alias `c`. */
+export const CONTROL = columns({
+  id: number,
+  name: text,
+  data: text,
+  clonedFromId: nullable(number),
+  version: from(
+    Prisma.sql`COALESCE((SELECT MAX(v."version_num") FROM "control_versions" v WHERE v."control_id" = c."id"), 0)`,
+    number,
+  ),
+});
 
 /** A definition that cannot be read is exported as its text. */
 export function controlRecord(
-  [id, name, data, clonedFrom, version]: BulkRow,
+  { id, name, data, clonedFromId, version }: ReadRow<typeof CONTROL>,
   registry: EvaluatorRegistry,
 ): JsonObject {
-  const stored = readStoredDefinition(String(data), registry);
+  const stored = readStoredDefinition(data, registry);
   const definition = stored.ok ? stored.definition : null;
   return {
-    id: Number(id),
-    name: String(name),
+    id,
+    name,
     data: definition as JsonValue,
-    ...(stored.ok ? {} : { unreadable: String(data) }),
-    cloned_from_control_id: clonedFrom === null || clonedFrom === undefined ? null : Number(clonedFrom),
-    version: Number(version ?? 0),
+    ...(stored.ok ? {} : { unreadable: data }),
+    cloned_from_control_id: clonedFromId,
+    version,
   };
 }
 
-export function policyRecord(
-  [id, name, version, everyAgent, createdAtMs, updatedAtMs, agents]: BulkRow,
-  members: ReadonlyMap<number, number[]>,
-  labels: ReadonlyMap<number, string[]>,
-): JsonObject {
-  return {
-    id: Number(id),
-    name: nameOfKey(String(name)),
-    control_ids: members.get(Number(id)) ?? [],
-    version: Number(version),
-    update_time: timeOrNull(updatedAtMs ?? createdAtMs),
-    agent_count: Number(agents),
-    create_time: timeOrNull(createdAtMs),
-    every_agent: isTrue(everyAgent),
-    agent_labels: labels.get(Number(id)) ?? [],
-  };
-}
+/** Of the table with the alias `p`. */
+export const POLICY = columns({
+  id: number,
+  name: mapped(text, nameOfKey),
+  version: number,
+  update_time: time(Prisma.sql`COALESCE("updated_at_ms", "created_at_ms")`),
+  agent_count: from(
+    Prisma.sql`(SELECT COUNT(*) FROM "agent_policies" g WHERE g."policy_id" = p."id")`,
+    number,
+  ),
+  create_time: CREATED_AT,
+  every_agent: flag,
+});
 
-export function bindingRecord(row: BulkRow): JsonObject {
-  const [id, namespace, targetType, targetId, controlId, enabled, createdAtMs, updatedAtMs] = row;
-  return {
-    id: Number(id),
-    namespace_key: String(namespace),
-    target_type: String(targetType),
-    target_id: String(targetId),
-    control_id: Number(controlId),
-    enabled: isTrue(enabled),
-    created_at: timeOrNull(createdAtMs),
-    updated_at: timeOrNull(updatedAtMs),
-  };
-}
+export const BINDING = columns({
+  id: number,
+  namespace_key: from(Prisma.sql`"namespace"`, text),
+  target_type: text,
+  target_id: text,
+  control_id: number,
+  enabled: flag,
+  created_at: CREATED_AT,
+  updated_at: UPDATED_AT,
+});
 
-/** With the control of each key, null where there is none. */
-export function installationRecord(
-  [id, pack, version, policyId, installedAtMs, updatedAtMs]: BulkRow,
-  controls: ReadonlyMap<number, JsonObject[]>,
-): JsonObject {
-  return {
-    installation_id: Number(id),
-    pack_name: String(pack),
-    version: String(version),
-    policy_id: Number(policyId),
-    installed_at: timeOrNull(installedAtMs),
-    updated_at: timeOrNull(updatedAtMs),
-    controls: controls.get(Number(id)) ?? [],
-  };
-}
+export const INSTALLATION = columns({
+  id: number,
+  pack_name: from(Prisma.sql`"pack"`, text),
+  version: text,
+  policy_id: number,
+  installed_at: time(Prisma.sql`"installed_at_ms"`),
+  updated_at: UPDATED_AT,
+});
 
 /** Neither its URL nor its secret, with which messages could be sent. */
-export function destinationRecord([
-  id,
-  name,
-  type,
-  recipients,
-  kinds,
-  enabled,
-  createdAtMs,
-  createdBy,
-]: BulkRow): JsonObject {
-  return {
-    destination_id: Number(id),
-    name: String(name),
-    type: String(type),
-    recipients: listOf(recipients),
-    kinds: listOf(kinds),
-    enabled: isTrue(enabled),
-    created_at: timeOrNull(createdAtMs),
-    created_by: textOrNull(createdBy),
-  };
-}
+export const DESTINATION = columns({
+  id: number,
+  name: text,
+  type: text,
+  recipients: texts('recipients'),
+  kinds: texts('kinds'),
+  enabled: flag,
+  created_at: CREATED_AT,
+  created_by: nullable(text),
+});
 
 /** Neither a secret nor its hash, but for the fingerprint that all lists show. */
-export function keyRecord(row: BulkRow): JsonObject {
-  const [id, name, prefix, hash, owner, role, scopes, namespace, agents] = row;
-  const [createdAtMs, createdBy, expiresAtMs, lastUsedS, rotatedAtMs, previousUntilMs, revokedAtMs] =
-    row.slice(9);
-  return {
-    id: Number(id),
-    name: String(name),
-    prefix: String(prefix),
-    fingerprint: String(hash).slice(0, FINGERPRINT_DIGITS),
-    owner: textOrNull(owner),
-    role: textOrNull(role),
-    scopes: role === null ? listOf(scopes) : scopesOf(roleNamed(String(role))?.scopes ?? 0n),
-    namespace: String(namespace),
-    agents: listOf(agents),
-    created_at: timeOrNull(createdAtMs),
-    created_by: textOrNull(createdBy),
-    expires_at: timeOrNull(expiresAtMs),
-    last_used_at: lastUsedS === null ? null : timeOrNull(Number(lastUsedS) * 1000),
-    rotated_at: timeOrNull(rotatedAtMs),
-    previous_secret_until: timeOrNull(previousUntilMs),
-    revoked_at: timeOrNull(revokedAtMs),
-  };
-}
+export const KEY = columns({
+  id: number,
+  name: text,
+  prefix: text,
+  fingerprint: from(
+    Prisma.sql`"hash"`,
+    mapped(text, (hash) => hash.slice(0, FINGERPRINT_DIGITS)),
+  ),
+  owner: nullable(text),
+  role: nullable(text),
+  scopes: texts('scopes'),
+  namespace: text,
+  agents: texts('agents'),
+  created_at: CREATED_AT,
+  created_by: nullable(text),
+  expires_at: time(Prisma.sql`"expires_at_ms"`),
+  last_used_at: time(Prisma.sql`"last_used_s" * 1000`),
+  rotated_at: time(Prisma.sql`"rotated_at_ms"`),
+  previous_secret_until: time(Prisma.sql`"previous_until_ms"`),
+  revoked_at: time(Prisma.sql`"revoked_at_ms"`),
+});
 
-type Value = BulkValue | undefined;
-
-function textOrNull(value: Value): string | null {
-  return value === null || value === undefined ? null : String(value);
-}
-
-function timeOrNull(ms: Value): string | null {
-  return ms === null || ms === undefined ? null : new Date(Number(ms)).toISOString();
-}
-
-/** The sorted texts of a stored list. */
-function listOf(stored: Value): string[] {
-  return stored === null || stored === undefined ? [] : (JSON.parse(String(stored)) as string[]).sort();
-}
-
-/** A boolean of PostgreSQL; SQLite has numbers. */
-function isTrue(value: Value): boolean {
-  return value === true || value === 't' || value === 'true' || Number(value) === 1;
+export function keyRecord(key: ReadRow<typeof KEY>): JsonObject {
+  const { role, scopes } = key;
+  return { ...key, scopes: role === null ? scopes : scopesOf(roleNamed(role)?.scopes ?? 0n) };
 }

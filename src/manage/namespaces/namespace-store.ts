@@ -3,6 +3,7 @@ import { DEFAULT_NAMESPACE } from '../../contract/call/namespace.js';
 import { type Page, type PageAsked, pageOf } from '../../contract/call/page.js';
 import type { DbClient } from '../../storage/database/database.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
+import { columns, number, text } from '../../storage/database/rows.js';
 import { assertStorable, isStorable } from '../../storage/database/text.js';
 import type { KnownNamespace } from './namespace-registry.js';
 
@@ -27,11 +28,7 @@ const DEFAULT_ROW: NamespaceRow = {
   displayName: DEFAULT_NAMESPACE.name,
   createdAtMs: null,
 };
-const SHOWN = {
-  name: true,
-  displayName: true,
-  createdAtMs: true,
-} as const satisfies Prisma.NamespaceSelect;
+const SHOWN = columns({ name: text, displayName: text, createdAtMs: number });
 
 /** Stored namespaces. Writing needs the client of a mutation. Every method rejects with a `ServiceError` only. */
 export function createNamespaceStore(client: DbClient) {
@@ -50,8 +47,11 @@ export function createNamespaceStore(client: DbClient) {
       withServiceErrors(async () => {
         if (name === DEFAULT_ROW.name) return DEFAULT_ROW;
         if (!isStorable(name)) return null;
-        const row = await client.namespace.findUnique({ where: { name, deletedAtMs: null }, select: SHOWN });
-        return row === null ? null : toRow(row);
+        const row = await client.namespace.findUnique({
+          where: { name, deletedAtMs: null },
+          select: SHOWN.selected,
+        });
+        return row === null ? null : SHOWN.of(row);
       }),
 
     /** Whether a name was ever used, and by what. */
@@ -74,11 +74,11 @@ export function createNamespaceStore(client: DbClient) {
         if (cursor !== null && !isStorable(cursor)) return pageOf([], limit, total);
         const rows = await client.namespace.findMany({
           where: { deletedAtMs: null, ...(cursor === null ? {} : { name: { gt: cursor } }) },
-          select: SHOWN,
+          select: SHOWN.selected,
           orderBy: { name: 'asc' },
           take: limit + 1,
         });
-        const all: NamespaceRow[] = rows.map(toRow);
+        const all: NamespaceRow[] = rows.map(SHOWN.of);
         if (cursor === null || DEFAULT_ROW.name > cursor) {
           const at = all.findIndex(({ name }) => name > DEFAULT_ROW.name);
           all.splice(at === -1 ? all.length : at, 0, DEFAULT_ROW);
@@ -123,7 +123,7 @@ export function createNamespaceStore(client: DbClient) {
       withServiceErrors(async (): Promise<NamespaceRow> => {
         assertStorable(displayName);
         const data = { name, displayName, createdAtMs: BigInt(createdAtMs) };
-        return toRow(await client.namespace.create({ data, select: SHOWN }));
+        return SHOWN.of(await client.namespace.create({ data, select: SHOWN.selected }));
       }),
 
     /** The namespace must exist, and have a row. */
@@ -144,8 +144,4 @@ export function createNamespaceStore(client: DbClient) {
         });
       }),
   };
-}
-
-function toRow({ name, displayName, createdAtMs }: Prisma.NamespaceGetPayload<{ select: typeof SHOWN }>) {
-  return { name, displayName, createdAtMs: Number(createdAtMs) };
 }

@@ -2,22 +2,26 @@ import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { nameOfKey } from '../../contract/call/namespace.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
 import { isRowId } from '../../storage/database/row-id.js';
+import { columns, flag, nullable, number, type ReadRow, text } from '../../storage/database/rows.js';
 import { inNamespace, type Scoped } from '../../storage/database/scoped.js';
 import { assertStorable } from '../../storage/database/text.js';
 
 /** Most installations that are listed. */
 export const MAX_INSTALLATIONS = 1_000;
 
-/** A pack in a policy. */
-export interface InstallationRow {
-  readonly id: number;
-  readonly pack: string;
-  readonly version: string;
-  readonly policyId: number;
-  readonly policyName: string;
+const INSTALLATION = columns({
+  id: number,
+  pack: text,
+  version: text,
+  policyId: number,
   /** Milliseconds since the epoch. */
-  readonly installedAtMs: number;
-  readonly updatedAtMs: number;
+  installedAtMs: number,
+  updatedAtMs: number,
+});
+
+/** A pack in a policy. */
+export interface InstallationRow extends ReadRow<typeof INSTALLATION> {
+  readonly policyName: string;
 }
 
 /** A control of an installation. */
@@ -29,15 +33,17 @@ export interface InstalledRow {
   readonly control: { readonly id: number; readonly name: string; readonly data: string } | null;
 }
 
-/** The same in a list, without texts. */
-export interface ListedInstalled {
-  readonly installationId: number;
-  readonly key: string;
-  readonly controlId: number | null;
-  readonly controlName: string | null;
+const LISTED = columns({
+  installationId: number,
+  key: text,
+  controlId: nullable(number),
+  controlName: nullable(text),
   /** Whether the text of its definition is another one than that which was installed. */
-  readonly differs: boolean;
-}
+  differs: flag,
+});
+
+/** The same in a list, without texts. */
+export type ListedInstalled = ReadRow<typeof LISTED>;
 
 /** A control to be remembered as installed. */
 export interface NewInstalled {
@@ -93,7 +99,7 @@ export function createPackStore(scope: Scoped) {
     listed: (ids: readonly number[]): Promise<ListedInstalled[]> =>
       withServiceErrors(async () => {
         if (ids.length === 0) return [];
-        const rows = await client.$queryRaw<ListedRow[]>(Prisma.sql`
+        const rows = await client.$queryRaw<Parameters<typeof LISTED.of>[0][]>(Prisma.sql`
           SELECT k."installation_id" AS "installationId", k."key", c."id" AS "controlId", c."name" AS "controlName",
             CASE WHEN c."data" = k."base" THEN 0 ELSE 1 END AS "differs"
           FROM "pack_controls" k JOIN "pack_installations" i ON i."id" = k."installation_id"
@@ -101,13 +107,7 @@ export function createPackStore(scope: Scoped) {
             AND ${inNamespace('c', scope)}
           WHERE i."id" IN (${Prisma.join([...ids])}) AND ${inNamespace('i', scope)}
           ORDER BY k."installation_id", k."key"`);
-        return rows.map((row) => ({
-          installationId: Number(row.installationId),
-          key: row.key,
-          controlId: row.controlId === null ? null : Number(row.controlId),
-          controlName: row.controlName,
-          differs: Number(row.differs) === 1,
-        }));
+        return rows.map(LISTED.of);
       }),
 
     /** The controls of an installation with their definitions, by key ascending; of these keys, or of all. */
@@ -166,24 +166,8 @@ export function createPackStore(scope: Scoped) {
   };
 }
 
-interface ListedRow {
-  readonly installationId: number;
-  readonly key: string;
-  readonly controlId: number | null;
-  readonly controlName: string | null;
-  readonly differs: number | bigint;
-}
-
 type StoredInstallation = Prisma.PackInstallationGetPayload<{ include: typeof SHOWN }>;
 
-function toRow({ id, pack, version, policyId, policy, ...times }: StoredInstallation): InstallationRow {
-  return {
-    id,
-    pack,
-    version,
-    policyId,
-    policyName: nameOfKey(policy.name),
-    installedAtMs: Number(times.installedAtMs),
-    updatedAtMs: Number(times.updatedAtMs),
-  };
+function toRow(row: StoredInstallation): InstallationRow {
+  return { ...INSTALLATION.of(row), policyName: nameOfKey(row.policy.name) };
 }

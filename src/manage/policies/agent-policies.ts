@@ -9,13 +9,13 @@ import { agentFact } from '../agents/agent-audit.js';
 import { agentLinkWarnings } from '../agents/agent-link-warnings.js';
 import { createAgentPolicyStore } from '../agents/agent-policy-store.js';
 import { readStoredRegistration } from '../agents/agent-schemas.js';
-import { existingAgent } from '../agents/agent-service.js';
 import type { AgentRow } from '../agents/agent-store.js';
 import {
   compatibilityProblems,
   policyControlIncompatible,
   readCandidates,
 } from '../agents/control-compatibility.js';
+import { existingAgent } from '../agents/existing-agent.js';
 import { appliedLinkWarnings } from '../controls/applied-warnings.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import { demandPolicyOfOwnAgents } from '../controls/shared-with-caller.js';

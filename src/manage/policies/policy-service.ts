@@ -14,7 +14,7 @@ import { type DemandedLabel, labelText } from '../agents/agent-labels.js';
 import { createAgentPolicyStore } from '../agents/agent-policy-store.js';
 import { keysOf, namesOf } from '../agents/named-agent.js';
 import { appliedWarnings, ownersOf } from '../controls/applied-warnings.js';
-import { existing as existingControl } from '../controls/control-service.js';
+import { existingControl } from '../controls/existing-control.js';
 import { hiddenLinkWarnings } from '../controls/hidden-controls.js';
 import { reviewLink } from '../controls/link-warnings.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';

@@ -3,20 +3,24 @@ import { nameOfKey } from '../../contract/call/namespace.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
 import { findPage, newestFirst, type Page, type PageAsked } from '../../storage/database/page.js';
 import { isRowId } from '../../storage/database/row-id.js';
+import { columns, flag, mapped, number, type ReadRow, text } from '../../storage/database/rows.js';
 import { inNamespace, plainName, type Scoped } from '../../storage/database/scoped.js';
 import { assertStorable, isStorable, nameContains } from '../../storage/database/text.js';
 import type { DemandedLabel } from '../agents/agent-labels.js';
 import { type NamedAgent, namedByKey } from '../agents/named-agent.js';
 import { afterName } from '../controls/control-users-store.js';
 
-/** A stored policy. */
-export interface PolicyRow {
-  readonly id: number;
-  readonly name: string;
+const POLICY = columns({
+  id: number,
+  name: mapped(text, nameOfKey),
   /** Counts the states of its name and controls, from 1. */
-  readonly version: number;
+  version: number,
   /** Whether every agent has it, also those that are registered later. */
-  readonly everyAgent: boolean;
+  everyAgent: flag,
+});
+
+/** A stored policy. */
+export interface PolicyRow extends ReadRow<typeof POLICY> {
   /** The labels that give it to agents, by name; none if labels give it to no agent. */
   readonly labels: readonly DemandedLabel[];
 }
@@ -46,10 +50,7 @@ export interface PolicyAgentRow {
 }
 
 const SHOWN = {
-  id: true,
-  name: true,
-  version: true,
-  everyAgent: true,
+  ...POLICY.selected,
   labels: { select: { name: true, value: true }, orderBy: { name: 'asc' } },
 } as const satisfies Prisma.PolicySelect;
 const WHOLE = {
@@ -202,14 +203,8 @@ export function createPolicyStore(scope: Scoped) {
   };
 }
 
-function toRow({
-  id,
-  name,
-  version,
-  everyAgent,
-  labels,
-}: Prisma.PolicyGetPayload<{ select: typeof SHOWN }>): PolicyRow {
-  return { id, name: nameOfKey(name), version: Number(version), everyAgent, labels };
+function toRow(row: Prisma.PolicyGetPayload<{ select: typeof SHOWN }>): PolicyRow {
+  return { ...POLICY.of(row), labels: row.labels };
 }
 
 function toWhole(row: StoredPolicy, agentCount: number): WholePolicy {

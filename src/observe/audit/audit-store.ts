@@ -2,8 +2,19 @@ import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { isObject } from '../../../packages/exact-json/src/index.js';
 import type { AuditActor, AuditEntry, ChainPlace } from '../../storage/database/audit-chain.js';
 import { storedState } from '../../storage/database/audit-log.js';
-import type { BulkDatabase, BulkRow, BulkValue } from '../../storage/database/bulk.js';
+import type { BulkDatabase } from '../../storage/database/bulk.js';
 import { createMutex } from '../../storage/database/mutex.js';
+import {
+  type Column,
+  columns,
+  from,
+  nullable,
+  number,
+  type ReadRow,
+  readNumber,
+  select,
+  text,
+} from '../../storage/database/rows.js';
 import { allOf } from '../../storage/database/text.js';
 import { type AuditFilter, conditionsOf } from './audit-filter.js';
 
@@ -61,11 +72,11 @@ export function createAuditStore(bulk: Pick<BulkDatabase, 'read'>) {
             SELECT "position", "bytes", ROW_NUMBER() OVER (ORDER BY ${by}) AS "ordinal",
               SUM("bytes") OVER (ORDER BY ${by} ROWS UNBOUNDED PRECEDING) AS "total" FROM "found") AS "summed"
           WHERE "ordinal" <= ${rows} AND "total" - "bytes" < ${bytes})
-        SELECT ${COLUMNS}, (SELECT COUNT(*) FROM "found") AS "considered"
-        FROM "part" CROSS JOIN "audit_entries"
+        SELECT ${ENTRY.list} FROM "part" CROSS JOIN "audit_entries"
         WHERE "audit_entries"."position" = "part"."at" ORDER BY ${by}`,
     );
-    return { entries: found.map(readEntry), hasMore: Number(found[0]?.at(-1) ?? 0) > found.length };
+    const read = found.map(ENTRY.read);
+    return { entries: read.map(entryOf), hasMore: (read[0]?.considered ?? 0) > read.length };
   }
 
   return {
@@ -76,11 +87,8 @@ export function createAuditStore(bulk: Pick<BulkDatabase, 'read'>) {
         rows: limit,
         bytes: PAGE_BYTES,
       });
-      const counted = await bulk.read(
-        'search',
-        Prisma.sql`SELECT COUNT(*) FROM "audit_entries" WHERE ${where}`,
-      );
-      return { rows: entries, hasMore, total: Number(counted[0]?.[0] ?? 0) };
+      const total = await readNumber(bulk, Prisma.sql`SELECT COUNT(*) FROM "audit_entries" WHERE ${where}`);
+      return { rows: entries, hasMore, total };
     },
 
     /** All entries that match, oldest first, in parts. The next part is read when it is asked for. */
@@ -102,96 +110,68 @@ export function createAuditStore(bulk: Pick<BulkDatabase, 'read'>) {
 
     /** The revision of the last entry that has one, at or before a position; null without such an entry. */
     async revisionAt(position: number): Promise<number | null> {
-      const rows = await bulk.read(
-        'search',
-        Prisma.sql`
-          SELECT "revision" FROM "audit_entries" WHERE "position" <= ${BigInt(position)} AND "revision" IS NOT NULL
-          ORDER BY "position" DESC LIMIT 1`,
-      );
-      return numberOrNull(rows[0]?.[0]);
+      const [found] = await select(REVISION, bulk)`
+        FROM "audit_entries" WHERE "position" <= ${BigInt(position)} AND "revision" IS NOT NULL
+        ORDER BY "position" DESC LIMIT 1`;
+      return found?.revision ?? null;
     },
 
     /** What the newest entry about a deletion of entries says is the anchor since then; null without one. */
     async recordedAnchor(): Promise<ChainPlace | null> {
-      const [row] = await bulk.read(
-        'search',
-        Prisma.sql`
-          SELECT "after" FROM "audit_entries"
-          WHERE "resource" = 'database' AND "resource_id" IS NULL AND "action" = 'database.prune_audit'
-          ORDER BY "position" DESC LIMIT 1`,
-      );
-      const after = storedState(String(row?.[0] ?? 'null'));
+      const [row] = await select(AFTER, bulk)`
+        FROM "audit_entries"
+        WHERE "resource" = 'database' AND "resource_id" IS NULL AND "action" = 'database.prune_audit'
+        ORDER BY "position" DESC LIMIT 1`;
+      const after = storedState(row?.after ?? 'null');
       const anchor = isObject(after) ? after.anchor : undefined;
       return isObject(anchor) ? { position: Number(anchor.position), hash: String(anchor.hash) } : null;
     },
 
     async chain(): Promise<ChainState> {
-      const [row] = await bulk.read(
-        'search',
-        Prisma.sql`
-          SELECT "audit_anchor_position", "audit_anchor_hash", "audit_position", "audit_hash",
-            (SELECT MIN("position") FROM "audit_entries"), (SELECT MAX("position") FROM "audit_entries"), "revision"
-          FROM "service_state" WHERE "id" = 1`,
-      );
+      const [row] = await select(CHAIN, bulk)`FROM "service_state" WHERE "id" = 1`;
       if (row === undefined) throw new Error('the row of the revision is missing');
+      const { auditAnchorPosition, auditAnchorHash, auditPosition, auditHash, ...others } = row;
       return {
-        anchor: { position: Number(row[0]), hash: String(row[1]) },
-        head: { position: Number(row[2]), hash: String(row[3]) },
-        first: numberOrNull(row[4]),
-        last: numberOrNull(row[5]),
-        revision: Number(row[6]),
+        anchor: { position: auditAnchorPosition, hash: auditAnchorHash },
+        head: { position: auditPosition, hash: auditHash },
+        ...others,
       };
     },
   };
 }
 
-const COLUMNS = Prisma.raw(
-  [
-    ...[
-      'position',
-      'revision',
-      'time_ms',
-      'actor_kind',
-      'actor_name',
-      'key_fingerprint',
-      'address',
-      'request_id',
-    ],
-    ...['action', 'resource', 'resource_id', 'resource_name', 'before', 'after', 'previous_hash', 'hash'],
-    'namespace',
-  ]
-    .map((name) => `"${name}"`)
-    .join(', '),
-);
+const ENTRY = columns({
+  position: number,
+  revision: nullable(number),
+  timeMs: number,
+  actorKind: text as Column<AuditActor['kind']>,
+  actorName: nullable(text),
+  keyFingerprint: nullable(text),
+  address: nullable(text),
+  requestId: nullable(text),
+  action: text,
+  resource: text,
+  resourceId: nullable(text),
+  resourceName: nullable(text),
+  before: nullable(text),
+  after: nullable(text),
+  previousHash: text,
+  hash: text,
+  namespace: text,
+  considered: from(Prisma.sql`(SELECT COUNT(*) FROM "found")`, number),
+});
+const REVISION = columns({ revision: number });
+const AFTER = columns({ after: nullable(text) });
+const CHAIN = columns({
+  auditAnchorPosition: number,
+  auditAnchorHash: text,
+  auditPosition: number,
+  auditHash: text,
+  first: from(Prisma.sql`(SELECT MIN("position") FROM "audit_entries")`, nullable(number)),
+  last: from(Prisma.sql`(SELECT MAX("position") FROM "audit_entries")`, nullable(number)),
+  revision: number,
+});
 
-function readEntry(row: BulkRow): AuditEntry {
-  return {
-    position: Number(row[0]),
-    revision: numberOrNull(row[1]),
-    timeMs: Number(row[2]),
-    actor: {
-      kind: String(row[3]) as AuditActor['kind'],
-      name: textOrNull(row[4]),
-      keyFingerprint: textOrNull(row[5]),
-    },
-    address: textOrNull(row[6]),
-    requestId: textOrNull(row[7]),
-    action: String(row[8]),
-    resource: String(row[9]),
-    resourceId: textOrNull(row[10]),
-    resourceName: textOrNull(row[11]),
-    before: textOrNull(row[12]),
-    after: textOrNull(row[13]),
-    previousHash: String(row[14]),
-    hash: String(row[15]),
-    namespace: String(row[16]),
-  };
-}
-
-function textOrNull(value: BulkValue | undefined): string | null {
-  return value === null || value === undefined ? null : String(value);
-}
-
-function numberOrNull(value: BulkValue | undefined): number | null {
-  return value === null || value === undefined ? null : Number(value);
+function entryOf({ actorKind, actorName, keyFingerprint, considered: _, ...entry }: ReadRow<typeof ENTRY>) {
+  return { ...entry, actor: { kind: actorKind, name: actorName, keyFingerprint } } satisfies AuditEntry;
 }

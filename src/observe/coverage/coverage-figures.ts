@@ -1,6 +1,7 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { Stage } from '../../kernel/core/types.js';
 import type { Database } from '../../storage/database/database.js';
+import { columns, from, number, select, text } from '../../storage/database/rows.js';
 import { registeredSteps, uncheckedSteps } from './coverage-reply.js';
 import type { CoverageStore } from './coverage-store.js';
 import { grouped } from './grouped.js';
@@ -11,6 +12,11 @@ const FRESH_MS = 600_000;
 /** The newest agents are looked at, without those whose registration is longer than so many characters. */
 const MAX_AGENTS = 500;
 const MAX_LENGTH = 65_536;
+
+const AGENT = columns({
+  id: number,
+  data: from(Prisma.sql`CASE WHEN LENGTH("data") <= ${MAX_LENGTH} THEN "data" ELSE '' END`, text),
+});
 
 /** Values for metrics. */
 export interface CoverageFigures {
@@ -37,16 +43,12 @@ export function createCoverageFigures(options: {
 
   async function determine(): Promise<Record<Stage, number>> {
     before ??= await store.points();
-    const agents = await database.bulk.read(
-      'statistics',
-      Prisma.sql`
-        SELECT "id", CASE WHEN LENGTH("data") <= ${MAX_LENGTH} THEN "data" ELSE '' END FROM "agents"
-        ORDER BY "created_at_ms" DESC, "name" DESC LIMIT ${MAX_AGENTS}`,
-    );
-    const rows = grouped(await store.stepsOf(agents.map(([id]) => Number(id))), ({ agentId }) => agentId);
+    const agents = await select(AGENT, database.bulk, 'statistics')`
+      FROM "agents" ORDER BY "created_at_ms" DESC, "name" DESC LIMIT ${MAX_AGENTS}`;
+    const rows = grouped(await store.stepsOf(agents.map(({ id }) => id)), ({ agentId }) => agentId);
     const found = { pre: 0, post: 0 };
-    for (const [id, data] of agents) {
-      for (const { stages } of uncheckedSteps(registeredSteps(String(data)), rows.get(Number(id)) ?? []))
+    for (const { id, data } of agents) {
+      for (const { stages } of uncheckedSteps(registeredSteps(data), rows.get(id) ?? []))
         for (const stage of stages) found[stage] += 1;
     }
     return found;

@@ -4,7 +4,7 @@ import { nameOfKey } from '../../contract/call/namespace.js';
 import { paginationOf } from '../../contract/call/page.js';
 import { readAgentName } from '../../contract/input/names.js';
 import { agentFact } from '../../manage/agents/agent-audit.js';
-import { existingAgent } from '../../manage/agents/agent-service.js';
+import { existingAgent } from '../../manage/agents/existing-agent.js';
 import type { Database } from '../../storage/database/database.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
 import type { Mutator } from '../../storage/database/mutator.js';

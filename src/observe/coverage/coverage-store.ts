@@ -1,8 +1,16 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { Stage } from '../../kernel/core/types.js';
-import type { BulkRow } from '../../storage/database/bulk.js';
 import type { Database } from '../../storage/database/database.js';
 import { jsonElements } from '../../storage/database/json-elements.js';
+import {
+  type Column,
+  columns,
+  from,
+  number,
+  type ReadRow,
+  select,
+  text,
+} from '../../storage/database/rows.js';
 import { advanceWriter } from '../events/counts/count-store.js';
 import { MAX_STEPS, type SeenStep } from './sightings.js';
 
@@ -22,10 +30,21 @@ export interface CoverageBatch {
   readonly steps: readonly SeenStep[];
 }
 
+const STEP = columns({
+  agentId: number,
+  point: text,
+  stage: text as Column<Stage>,
+  stepType: text,
+  stepName: text,
+  evaluated: number,
+  firstSeenS: number,
+  lastSeenS: number,
+});
+
 /** A row of the stored coverage of an agent. Times are in seconds since 1970. */
-export interface StepRow extends Omit<SeenStep, 'agent'> {
-  readonly agentId: number;
-}
+export type StepRow = ReadRow<typeof STEP>;
+
+const LAST_SEEN = columns({ point: text, lastSeenS: from(Prisma.sql`MAX("last_seen_s")`, number) });
 
 export type CoverageStore = ReturnType<typeof createCoverageStore>;
 
@@ -46,23 +65,15 @@ export function createCoverageStore({ kind, bulk }: Pick<Database, 'kind' | 'bul
     /** All rows of these agents, by point, stage, type and name. */
     async stepsOf(agentIds: readonly number[]): Promise<StepRow[]> {
       if (agentIds.length === 0) return [];
-      const rows = await bulk.read(
-        'search',
-        Prisma.sql`
-          SELECT "agent_id", "point", "stage", "step_type", "step_name", "evaluated", "first_seen_s", "last_seen_s"
-          FROM "agent_coverage" WHERE "agent_id" IN (${Prisma.join([...agentIds])})
-          ORDER BY "agent_id", "point", "stage" DESC, "step_type", "step_name"`,
-      );
-      return rows.map(stepOf);
+      return select(STEP, bulk)`
+        FROM "agent_coverage" WHERE "agent_id" IN (${Prisma.join([...agentIds])})
+        ORDER BY "agent_id", "point", "stage" DESC, "step_type", "step_name"`;
     },
 
     /** When any agent was last seen at each point, in seconds since 1970. */
     async points(): Promise<Map<string, number>> {
-      const rows = await bulk.read(
-        'statistics',
-        Prisma.sql`SELECT "point", MAX("last_seen_s") FROM "agent_coverage" GROUP BY "point"`,
-      );
-      return new Map(rows.map(([point, lastSeenS]) => [String(point), Number(lastSeenS)]));
+      const rows = await select(LAST_SEEN, bulk, 'statistics')`FROM "agent_coverage" GROUP BY "point"`;
+      return new Map(rows.map(({ point, lastSeenS }) => [point, lastSeenS]));
     },
 
     /** Forgets what was last seen before a time, and writers that are gone. */
@@ -121,18 +132,4 @@ function addSteps(elements: Prisma.Sql, nowS: number): Prisma.Sql {
         THEN excluded."first_seen_s" ELSE "agent_coverage"."first_seen_s" END,
       "last_seen_s" = CASE WHEN excluded."last_seen_s" > "agent_coverage"."last_seen_s"
         OR "agent_coverage"."last_seen_s" > ${BigInt(nowS + MAX_SKEW_S)} THEN excluded."last_seen_s" ELSE "agent_coverage"."last_seen_s" END`;
-}
-
-function stepOf(row: BulkRow): StepRow {
-  const [agentId, point, stage, stepType, stepName, evaluated, firstSeenS, lastSeenS] = row;
-  return {
-    agentId: Number(agentId),
-    point: String(point),
-    stage: String(stage) as Stage,
-    stepType: String(stepType),
-    stepName: String(stepName),
-    evaluated: Number(evaluated),
-    firstSeenS: Number(firstSeenS),
-    lastSeenS: Number(lastSeenS),
-  };
 }

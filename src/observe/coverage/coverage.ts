@@ -5,9 +5,9 @@ import { createRegularLook } from '../../contract/runtime/regular-look.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { VerdictObserver } from '../../decide/decisions/verdict-observer.js';
 import type { Database } from '../../storage/database/database.js';
+import { createLease } from '../../storage/database/lease.js';
 import type { Mutator } from '../../storage/database/mutator.js';
 import type { NotifyOptions } from '../../storage/database/notifications.js';
-import { createSinkLease } from '../events/sinks/sink-lease.js';
 import { type CoverageFigures, createCoverageFigures } from './coverage-figures.js';
 import { COVERAGE_SCHEMAS } from './coverage-schemas.js';
 import { createCoverageService } from './coverage-service.js';
@@ -58,8 +58,7 @@ export function createCoverage(options: CoverageOptions): Coverage {
   const writerId = randomUUID();
   const { flush, flushSoon } = createCoverageWriter({ sightings, store, writerId, failures, now, monotonic });
   const writer = createRegularLook({ firstMs: WRITE_MS, intervalMs: WRITE_MS, look: flush });
-  const { bulk } = database;
-  const lease = createSinkLease({ bulk, sink: 'coverage', owner: writerId, now, leaseMs: WATCH_LEASE_MS });
+  const lease = createLease({ bulk: database.bulk, name: 'coverage', now, leaseMs: WATCH_LEASE_MS });
   const watch = createRegularLook({
     firstMs: WATCH_MS,
     intervalMs: WATCH_MS,

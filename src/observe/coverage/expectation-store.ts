@@ -1,34 +1,48 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import type { BulkRow, BulkTransaction } from '../../storage/database/bulk.js';
+import type { BulkTransaction } from '../../storage/database/bulk.js';
 import type { Database } from '../../storage/database/database.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
+import { columns, from, nullable, number, type ReadRow, select, text } from '../../storage/database/rows.js';
 import type { Scoped } from '../../storage/database/scoped.js';
 import { grouped } from './grouped.js';
 
-/** How often an agent is expected to be heard at a point. */
-export interface WantedExpectation {
+const STORED = {
+  agentId: number,
   /** Empty for any point. */
-  readonly point: string;
-  readonly intervalS: number;
-}
+  point: text,
+  intervalS: number,
+  /** When it was set. */
+  sinceS: number,
+  /** When the agent was found to be overdue; null while it is not. */
+  overdueS: nullable(number),
+};
+const EXPECTATION = columns(STORED);
+
+/** When the agent of an expectation `e` was last heard at its point. */
+export const HEARD_S = from(
+  Prisma.sql`(SELECT MAX(c."last_seen_s") FROM "agent_coverage" c
+    WHERE c."agent_id" = e."agent_id" AND (e."point" = '' OR c."point" = e."point"))`,
+  nullable(number),
+);
+
+const WATCHED = columns(
+  {
+    ...STORED,
+    /** Key of the agent. */
+    agentKey: from(Prisma.sql`a."name"`, text),
+    namespace: from(Prisma.sql`a."namespace"`, text),
+    /** When the agent was last heard at the point; null if it never was. */
+    heardS: HEARD_S,
+  },
+  'e',
+);
 
 /** A stored expectation. Times are in seconds since 1970. */
-export interface Expectation extends WantedExpectation {
-  readonly agentId: number;
-  /** When it was set. */
-  readonly sinceS: number;
-  /** When the agent was found to be overdue; null while it is not. */
-  readonly overdueS: number | null;
-}
-
+export type Expectation = ReadRow<typeof EXPECTATION>;
+/** How often an agent is expected to be heard at a point. */
+export type WantedExpectation = Pick<Expectation, 'point' | 'intervalS'>;
 /** An expectation with what is known of its agent. */
-export interface WatchedExpectation extends Expectation {
-  /** Key of the agent. */
-  readonly agentKey: string;
-  readonly namespace: string;
-  /** When the agent was last heard at the point; null if it never was. */
-  readonly heardS: number | null;
-}
+export type WatchedExpectation = ReadRow<typeof WATCHED>;
 
 /** Expectations of agents of the namespace. Writing needs the client of a mutation. Rejects with a `ServiceError` only. */
 export function createExpectationStore({ client, namespace }: Scoped) {
@@ -41,13 +55,7 @@ export function createExpectationStore({ client, namespace }: Scoped) {
           where: { agentId: { in: [...agentIds] }, agent: { namespace: namespace.name } },
           orderBy: { point: 'asc' },
         });
-        const found = rows.map(({ intervalS, sinceS, overdueS, ...row }) => ({
-          ...row,
-          intervalS: Number(intervalS),
-          sinceS: Number(sinceS),
-          overdueS: overdueS === null ? null : Number(overdueS),
-        }));
-        return grouped(found, ({ agentId }) => agentId);
+        return grouped(rows.map(EXPECTATION.of), ({ agentId }) => agentId);
       }),
 
     /** Sets one, which then begins anew. Does nothing for an agent that is not in the namespace. */
@@ -68,18 +76,11 @@ export function createExpectationStore({ client, namespace }: Scoped) {
 }
 
 /** All expectations of all namespaces, with when their agents were last heard. */
-export async function watchedExpectations({
+export function watchedExpectations({
   bulk,
 }: Pick<Database, 'bulk'>): Promise<readonly WatchedExpectation[]> {
-  const rows = await bulk.read(
-    'statistics',
-    Prisma.sql`
-      SELECT e."agent_id", e."point", e."interval_s", e."since_s", e."overdue_s", a."name", a."namespace",
-        (SELECT MAX(c."last_seen_s") FROM "agent_coverage" c
-          WHERE c."agent_id" = e."agent_id" AND (e."point" = '' OR c."point" = e."point"))
-      FROM "agent_expectations" e JOIN "agents" a ON a."id" = e."agent_id"`,
-  );
-  return rows.map(watched);
+  return select(WATCHED, bulk, 'statistics')`
+    FROM "agent_expectations" e JOIN "agents" a ON a."id" = e."agent_id"`;
 }
 
 /** Says that an agent is overdue since a time, or is not with null. False if another process did so before. */
@@ -93,18 +94,4 @@ export async function setOverdue(
     WHERE "agent_id" = ${agentId} AND "point" = ${point}
       AND ${overdueS === null ? Prisma.sql`"overdue_s" IS NULL` : Prisma.sql`"overdue_s" = ${BigInt(overdueS)}`}`);
   return updated?.changes === 1;
-}
-
-function watched(row: BulkRow): WatchedExpectation {
-  const [agentId, point, intervalS, sinceS, overdueS, agentKey, namespace, heardS] = row;
-  return {
-    agentId: Number(agentId),
-    point: String(point),
-    intervalS: Number(intervalS),
-    sinceS: Number(sinceS),
-    overdueS: overdueS === null || overdueS === undefined ? null : Number(overdueS),
-    agentKey: String(agentKey),
-    namespace: String(namespace),
-    heardS: heardS === null || heardS === undefined ? null : Number(heardS),
-  };
 }

@@ -2,12 +2,12 @@ import { nameOfKey } from '../../contract/call/namespace.js';
 import { isoOfSeconds } from '../../contract/call/printed.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { Database } from '../../storage/database/database.js';
+import type { Lease } from '../../storage/database/lease.js';
 import {
   type NotificationFact,
   type NotifyOptions,
   outboxStatements,
 } from '../../storage/database/notifications.js';
-import type { SinkLease } from '../events/sinks/sink-lease.js';
 import { setOverdue, type WatchedExpectation, watchedExpectations } from './expectation-store.js';
 
 /** Other processes write what they have seen every 30 seconds, and their clocks differ. */
@@ -18,7 +18,7 @@ const LONGEST_PAUSE_S = 120;
 export interface OverdueWatchOptions {
   readonly database: Pick<Database, 'bulk'>;
   /** One process of all watches. */
-  readonly lease: Pick<SinkLease, 'acquire'>;
+  readonly lease: Pick<Lease, 'acquire'>;
   readonly outbox: NotifyOptions;
   readonly failures: Pick<RepeatLog, 'failed'>;
   /** Milliseconds since 1970. */

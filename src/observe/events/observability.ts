@@ -6,7 +6,7 @@ import { createEvaluationCounts, type EvaluationCounts } from './counts/evaluati
 import { createExportEvents } from './event-export.js';
 import { EventFeed } from './event-feed.js';
 import { createIngest } from './event-ingest.js';
-import { createEventPruner, type EventPruner } from './event-pruner.js';
+import { createEventPruner } from './event-pruner.js';
 import { createWatchEvents } from './event-watch.js';
 import { createIngestStream } from './ingest-stream.js';
 import {

@@ -4,6 +4,7 @@ import { type Namespace, nameOfKey } from '../../contract/call/namespace.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import { effectivePairs } from '../../decide/agent-state/effective-controls.js';
 import type { Database } from '../../storage/database/database.js';
+import { columns, mapped, nullable, number, select, text } from '../../storage/database/rows.js';
 import { type ReadEvents, readEvents } from './read-events.js';
 import type { EventCodec } from './store/event-store.js';
 
@@ -24,6 +25,9 @@ export interface ReportedControlsOptions {
   readonly failures: Pick<RepeatLog, 'told'>;
 }
 
+const CONTROL = columns({ id: number, name: text, liveName: nullable(text) });
+const AGENT = columns({ id: number, name: mapped(text, nameOfKey) });
+
 export function createReportedControls(options: ReportedControlsOptions): ReportedControls {
   const { bulk, encode, failures } = options;
 
@@ -32,24 +36,16 @@ export function createReportedControls(options: ReportedControlsOptions): Report
     { name: namespace }: Namespace,
     ids: readonly number[],
   ): Promise<Map<number, { name: string; isDeleted: boolean }>> {
-    const rows = await bulk.read(
-      'search',
-      Prisma.sql`SELECT "id", "name", "live_name" FROM "controls"
-        WHERE "id" IN (${Prisma.join([...ids])}) AND "namespace" = ${namespace}`,
-    );
-    return new Map(
-      rows.map(([id, name, liveName]) => [Number(id), { name: String(name), isDeleted: liveName === null }]),
-    );
+    const rows = await select(CONTROL, bulk)`
+      FROM "controls" WHERE "id" IN (${Prisma.join([...ids])}) AND "namespace" = ${namespace}`;
+    return new Map(rows.map(({ id, name, liveName }) => [id, { name, isDeleted: liveName === null }]));
   }
 
   /** The controls that apply to agents, as `AGENT CONTROL`. */
   async function appliedTo(namespace: Namespace, names: readonly string[]): Promise<Set<string>> {
     const keys = names.map((name) => namespace.agentKey(name));
-    const agents = await bulk.read(
-      'search',
-      Prisma.sql`SELECT "id", "name" FROM "agents" WHERE "name" IN (${Prisma.join(keys)})`,
-    );
-    const nameOf = new Map(agents.map(([id, name]) => [Number(id), nameOfKey(String(name))]));
+    const agents = await select(AGENT, bulk)`FROM "agents" WHERE "name" IN (${Prisma.join(keys)})`;
+    const nameOf = new Map(agents.map(({ id, name }) => [id, name]));
     if (nameOf.size === 0) return new Set();
     const pairs = await bulk.read('search', effectivePairs({ agentIds: [...nameOf.keys()] }));
     return new Set(pairs.map(([agentId, controlId]) => `${nameOf.get(Number(agentId))} ${controlId}`));

@@ -3,7 +3,7 @@ import { withServiceErrors } from '../../storage/database/errors.js';
 import { findPage, newestFirst, type Page, type PageAsked } from '../../storage/database/page.js';
 import { isRowId } from '../../storage/database/row-id.js';
 import type { Scoped } from '../../storage/database/scoped.js';
-import type { DeliveryRow, DeliveryState } from './destination.js';
+import { DELIVERY, type DeliveryRow, type DeliveryState } from './destination.js';
 
 /** Selection of deliveries to list. */
 export interface DeliveryFilters extends PageAsked<number> {
@@ -22,7 +22,7 @@ export function createDeliveryStore({ client, namespace }: Scoped) {
         const row = await client.notificationDelivery.findUnique({
           where: { id, namespace: namespace.name },
         });
-        return row === null ? null : deliveryOf(row);
+        return row === null ? null : DELIVERY.of(row);
       }),
 
     /** One page, newest first. */
@@ -39,7 +39,7 @@ export function createDeliveryStore({ client, namespace }: Scoped) {
         };
         return findPage(client, query, async (ids) => {
           const where = { id: { in: ids }, namespace: namespace.name };
-          return (await client.notificationDelivery.findMany({ where })).map(deliveryOf);
+          return (await client.notificationDelivery.findMany({ where })).map(DELIVERY.of);
         });
       }),
 
@@ -48,7 +48,7 @@ export function createDeliveryStore({ client, namespace }: Scoped) {
       withServiceErrors(async () => {
         const atMs = BigInt(nowMs);
         const data = { state: 'waiting', attempts: 0, sinceMs: atMs, nextAtMs: atMs };
-        return deliveryOf(
+        return DELIVERY.of(
           await client.notificationDelivery.update({ where: { id, namespace: namespace.name }, data }),
         );
       }),
@@ -61,15 +61,5 @@ export function createDeliveryStore({ client, namespace }: Scoped) {
           data: { nextAtMs: BigInt(nowMs) },
         });
       }),
-  };
-}
-
-function deliveryOf(row: Prisma.NotificationDeliveryGetPayload<object>): DeliveryRow {
-  return {
-    ...row,
-    state: row.state as DeliveryState,
-    createdAtMs: Number(row.createdAtMs),
-    nextAtMs: Number(row.nextAtMs),
-    lastAtMs: row.lastAtMs === null ? null : Number(row.lastAtMs),
   };
 }

@@ -1,11 +1,10 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
-import type { NotificationKind } from '../../storage/database/notifications.js';
 import { findPage, newestFirst, type Page, type PageAsked } from '../../storage/database/page.js';
 import { isRowId } from '../../storage/database/row-id.js';
 import type { Scoped } from '../../storage/database/scoped.js';
 import { assertStorable } from '../../storage/database/text.js';
-import type { DestinationRow, DestinationType } from './destination.js';
+import { DESTINATION, type DestinationRow } from './destination.js';
 import type { Sealer } from './sealer.js';
 
 /** What a new destination has. */
@@ -125,17 +124,13 @@ type StoredDestination = Prisma.NotificationDestinationGetPayload<object>;
 
 function destinationOf(row: StoredDestination, sealer: Sealer): DestinationRow {
   const opened = (text: string | null) => (text === null ? null : sealer.open(text));
+  const stored = DESTINATION.of(row);
   return {
-    ...row,
-    type: row.type as DestinationType,
-    url: opened(row.url),
-    recipients: row.recipients === null ? [] : (JSON.parse(row.recipients) as string[]),
-    kinds: JSON.parse(row.kinds) as NotificationKind[],
-    secret: opened(row.secret),
-    previousSecret: opened(row.previousSecret),
-    createdAtMs: Number(row.createdAtMs),
-    rotatedAtMs: numberOf(row.rotatedAtMs),
-    previousUntilMs: numberOf(row.previousUntilMs),
+    ...stored,
+    url: opened(stored.url),
+    recipients: stored.recipients ?? [],
+    secret: opened(stored.secret),
+    previousSecret: opened(stored.previousSecret),
   };
 }
 
@@ -158,8 +153,4 @@ function storedMembers(given: DestinationChanges, { seal }: Sealer) {
     ...(given.rotatedAtMs === undefined ? {} : { rotatedAtMs: time(given.rotatedAtMs) }),
     ...(given.previousUntilMs === undefined ? {} : { previousUntilMs: time(given.previousUntilMs) }),
   };
-}
-
-function numberOf(value: bigint | null): number | null {
-  return value === null ? null : Number(value);
 }

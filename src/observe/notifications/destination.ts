@@ -1,4 +1,14 @@
 import type { NotificationKind } from '../../storage/database/notifications.js';
+import {
+  type Column,
+  columns,
+  flag,
+  json,
+  nullable,
+  number,
+  type ReadRow,
+  text,
+} from '../../storage/database/rows.js';
 
 export const DESTINATION_TYPES = ['webhook', 'slack', 'email'] as const;
 export type DestinationType = (typeof DESTINATION_TYPES)[number];
@@ -16,24 +26,28 @@ export interface Target {
   readonly secrets: readonly string[];
 }
 
+export const DESTINATION = columns({
+  id: number,
+  namespace: text,
+  name: text,
+  type: text as Column<DestinationType>,
+  url: nullable(text),
+  recipients: nullable(json<readonly string[]>()),
+  kinds: json<readonly NotificationKind[]>(),
+  enabled: flag,
+  disabledReason: nullable(text),
+  createdAtMs: number,
+  createdBy: text,
+  secret: nullable(text),
+  rotatedAtMs: nullable(number),
+  previousSecret: nullable(text),
+  previousUntilMs: nullable(number),
+  dropped: number,
+});
+
 /** A destination as stored. Times are in milliseconds since 1970. */
-export interface DestinationRow {
-  readonly id: number;
-  readonly namespace: string;
-  readonly name: string;
-  readonly type: DestinationType;
-  readonly url: string | null;
+export interface DestinationRow extends ReadRow<typeof DESTINATION> {
   readonly recipients: readonly string[];
-  readonly kinds: readonly NotificationKind[];
-  readonly enabled: boolean;
-  readonly disabledReason: string | null;
-  readonly createdAtMs: number;
-  readonly createdBy: string;
-  readonly secret: string | null;
-  readonly rotatedAtMs: number | null;
-  readonly previousSecret: string | null;
-  readonly previousUntilMs: number | null;
-  readonly dropped: number;
 }
 
 /** A notification as it is sent. */
@@ -45,19 +59,25 @@ export interface Message {
   readonly payload: string;
 }
 
+export const DELIVERY = columns({
+  id: number,
+  destinationId: number,
+  object: text,
+  state: text as Column<DeliveryState>,
+  attempts: number,
+  createdAtMs: number,
+  nextAtMs: number,
+  lastAtMs: nullable(number),
+  lastStatus: nullable(number),
+  lastError: nullable(text),
+  messageId: text,
+  kind: text,
+  summary: text,
+  payload: text,
+});
+
 /** A delivery as stored. */
-export interface DeliveryRow extends Message {
-  readonly id: number;
-  readonly destinationId: number;
-  readonly object: string;
-  readonly state: DeliveryState;
-  readonly attempts: number;
-  readonly createdAtMs: number;
-  readonly nextAtMs: number;
-  readonly lastAtMs: number | null;
-  readonly lastStatus: number | null;
-  readonly lastError: string | null;
-}
+export type DeliveryRow = ReadRow<typeof DELIVERY>;
 
 export function targetOf(row: DestinationRow, nowMs: number): Target {
   const { type, url, recipients, secret, previousSecret, previousUntilMs } = row;

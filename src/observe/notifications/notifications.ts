@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { NotificationService as NotificationServiceDesc } from '../../../gen/proto/enforcement/v1/notification_service_pb.js';
 import { type HandlersOf, handler } from '../../contract/call/handler.js';
 import type { NotificationConfig } from '../../contract/config/notification-settings.js';
@@ -6,9 +5,9 @@ import { createRegularLook } from '../../contract/runtime/regular-look.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { VerdictObserver } from '../../decide/decisions/verdict-observer.js';
 import type { Database } from '../../storage/database/database.js';
+import { createLease } from '../../storage/database/lease.js';
 import type { Mutator } from '../../storage/database/mutator.js';
 import type { NotifyOptions } from '../../storage/database/notifications.js';
-import { createSinkLease } from '../events/sinks/sink-lease.js';
 import { createAddressPolicy } from './address-policy.js';
 import { ATTEMPT_LIMIT_MS, createAttempt } from './attempt.js';
 import { createDestinationService } from './destination-service.js';
@@ -55,13 +54,7 @@ export function createNotifications(options: NotificationsOptions): Notification
   const attempt = createAttempt({ policy, mailer, now });
   const subscriptions = createSubscriptions({ database, failures });
   const outbox = createOutbox(database, sealer);
-  const lease = createSinkLease({
-    bulk: database.bulk,
-    sink: 'notifications',
-    owner: randomUUID(),
-    now,
-    leaseMs: SENDER_LEASE_MS,
-  });
+  const lease = createLease({ bulk: database.bulk, name: 'notifications', now, leaseMs: SENDER_LEASE_MS });
   const sender = createSender({ outbox, lease, attempt, subscriptions, failures, now, monotonic });
   const watch = createEvaluationWatch({ ...config, subscriptions, monotonic });
   const writing = { maxWaiting: config.maxWaiting, publicUrl };

@@ -1,6 +1,16 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import type { BulkRow } from '../../storage/database/bulk.js';
 import type { Database } from '../../storage/database/database.js';
+import {
+  type Column,
+  columns,
+  from,
+  json,
+  nullable,
+  number,
+  type ReadRow,
+  select,
+  text,
+} from '../../storage/database/rows.js';
 import type { DeliveryState, DestinationType, Message, Target } from './destination.js';
 import type { Sealer } from './sealer.js';
 
@@ -49,6 +59,24 @@ export interface Outbox {
   prune(endedBeforeMs: number): Promise<void>;
 }
 
+/** Of a delivery `w` and its destination: but for the first, only one of the two has a column of the name. */
+const DUE = columns({
+  id: from(Prisma.sql`w."id"`, number),
+  destinationId: number,
+  attempts: number,
+  sinceMs: number,
+  messageId: text,
+  kind: text,
+  summary: text,
+  payload: text,
+  type: text as Column<DestinationType>,
+  url: nullable(text),
+  recipients: nullable(json<string[]>()),
+  secret: nullable(text),
+  previousSecret: nullable(text),
+  previousUntilMs: nullable(number),
+});
+
 export function createOutbox({ bulk }: Pick<Database, 'bulk'>, sealer: Sealer): Outbox {
   const isDue = (nowMs: number) => Prisma.sql`
     FROM "notification_deliveries" w JOIN "notification_destinations" d ON d."id" = w."destination_id"
@@ -60,16 +88,11 @@ export function createOutbox({ bulk }: Pick<Database, 'bulk'>, sealer: Sealer): 
     },
 
     async due(nowMs, limit, claimed, busy) {
-      const rows = await bulk.read(
-        'search',
-        Prisma.sql`
-          SELECT w."id", w."destination_id", w."attempts", w."since_ms", w."message_id", w."kind", w."summary",
-            w."payload", d."type", d."url", d."recipients", d."secret", d."previous_secret", d."previous_until_ms"
-          ${isDue(nowMs)} ${notIn('w."id"', claimed)} ${notIn('w."destination_id"', busy)}
-            AND NOT EXISTS (SELECT 1 FROM "notification_deliveries" e WHERE e."destination_id" = w."destination_id"
-              AND e."state" = 'waiting' AND e."object" = w."object" AND e."id" < w."id")
-          ORDER BY w."next_at_ms", w."id" LIMIT ${limit}`,
-      );
+      const rows = await select(DUE, bulk)`
+        ${isDue(nowMs)} ${notIn('w."id"', claimed)} ${notIn('w."destination_id"', busy)}
+          AND NOT EXISTS (SELECT 1 FROM "notification_deliveries" e WHERE e."destination_id" = w."destination_id"
+            AND e."state" = 'waiting' AND e."object" = w."object" AND e."id" < w."id")
+        ORDER BY w."next_at_ms", w."id" LIMIT ${limit}`;
       return rows.map((row) => dueOf(row, sealer, nowMs));
     },
 
@@ -114,27 +137,21 @@ function statementsOf({ delivery, ...outcome }: Outcome): Prisma.Sql[] {
   return [settled, disabled];
 }
 
-function dueOf(row: BulkRow, sealer: Sealer, nowMs: number): DueDelivery {
-  const [id, destinationId, attempts, sinceMs, messageId, kind, summary, payload, ...destination] = row;
-  const [type, url, recipients, secret, previousSecret, previousUntilMs] = destination;
-  const opened = (text: BulkRow[number] | undefined) =>
-    text === null || text === undefined ? null : sealer.open(String(text));
-  const overlaps = Number(previousUntilMs ?? 0) > nowMs;
+function dueOf(row: ReadRow<typeof DUE>, sealer: Sealer, nowMs: number): DueDelivery {
+  const { id, destinationId, attempts, sinceMs, messageId, kind, summary, payload, ...destination } = row;
+  const { type, url, recipients, secret, previousSecret, previousUntilMs } = destination;
+  const opened = (sealed: string | null) => (sealed === null ? null : sealer.open(sealed));
+  const overlaps = (previousUntilMs ?? 0) > nowMs;
   return {
-    id: Number(id),
-    destinationId: Number(destinationId),
-    attempts: Number(attempts),
-    sinceMs: Number(sinceMs),
-    message: {
-      messageId: String(messageId),
-      kind: String(kind),
-      summary: String(summary),
-      payload: String(payload),
-    },
+    id,
+    destinationId,
+    attempts,
+    sinceMs,
+    message: { messageId, kind, summary, payload },
     target: {
-      type: String(type) as DestinationType,
+      type,
       url: opened(url),
-      recipients: typeof recipients === 'string' ? (JSON.parse(recipients) as string[]) : [],
+      recipients: recipients ?? [],
       secrets: [opened(secret), overlaps ? opened(previousSecret) : null].filter((one) => one !== null),
     },
   };

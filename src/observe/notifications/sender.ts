@@ -1,5 +1,5 @@
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
-import type { SinkLease } from '../events/sinks/sink-lease.js';
+import { createLeaseHolder, type Lease, type LeaseHolder } from '../../storage/database/lease.js';
 import { ATTEMPT_LIMIT_MS, type Attempt } from './attempt.js';
 import type { AttemptResult } from './attempt-result.js';
 import { nextAttemptAt } from './backoff.js';
@@ -8,7 +8,6 @@ import type { Subscriptions } from './subscriptions.js';
 
 /** How long another process waits for one that has died, in milliseconds. Attempts end before it takes over. */
 export const SENDER_LEASE_MS = 30_000;
-const RENEW_MS = 5_000;
 const INTERVAL_MS = 500;
 /** Without work for this long, the lease is given back, in milliseconds. */
 const IDLE_MS = 10_000;
@@ -18,7 +17,7 @@ const MAX_PER_DESTINATION = 4;
 
 export interface SenderOptions {
   readonly outbox: Pick<Outbox, 'hasDue' | 'due' | 'settle'>;
-  readonly lease: SinkLease;
+  readonly lease: Lease;
   readonly attempt: Attempt;
   readonly subscriptions: Pick<Subscriptions, 'any'>;
   readonly failures: Pick<RepeatLog, 'failed' | 'told'>;
@@ -27,8 +26,6 @@ export interface SenderOptions {
   /** Monotonic clock, in milliseconds. */
   readonly monotonic: () => number;
   readonly intervalMs?: number;
-  /** As of the lease. */
-  readonly leaseMs?: number;
   /** Longest time of an attempt, in milliseconds. */
   readonly attemptLimitMs?: number;
 }
@@ -42,14 +39,13 @@ export interface Sender {
 
 export function createSender(options: SenderOptions): Sender {
   const { outbox, lease, attempt, subscriptions, failures, now, monotonic } = options;
-  const { intervalMs = INTERVAL_MS, leaseMs = SENDER_LEASE_MS, attemptLimitMs = ATTEMPT_LIMIT_MS } = options;
+  const { intervalMs = INTERVAL_MS, attemptLimitMs = ATTEMPT_LIMIT_MS } = options;
   /** By id of a delivery: those that are sent, and those whose outcomes are not stored yet. */
   const claimed = new Map<number, Promise<void>>();
   const running = new Map<number, number>();
   let unsettled: Outcome[] = [];
-  /** Ends the attempts that were begun with the present lease; undefined without it. */
-  let held: AbortController | undefined;
-  let renewedAtMs = 0;
+  /** The present lease, and what ends the attempts that were begun with it; undefined without it. */
+  let held: { readonly holder: LeaseHolder; readonly attempts: AbortController } | undefined;
   let workedAtMs = 0;
   let timer: NodeJS.Timeout | undefined;
   let looking: Promise<void> | undefined;
@@ -82,34 +78,26 @@ export function createSender(options: SenderOptions): Sender {
 
   /** Whether this process may send: long enough for attempts that begin now. */
   async function keepsLease(): Promise<boolean> {
-    const startMs = monotonic();
     if (held === undefined) {
-      if (!(await outbox.hasDue(now())) || (await lease.acquire()) === null) return false;
-      held = new AbortController();
-      renewedAtMs = startMs;
-      workedAtMs = startMs;
-    } else if (startMs - workedAtMs > IDLE_MS && claimed.size === 0) {
-      held = undefined;
-      await lease.release(null);
-      return false;
-    } else if (startMs - renewedAtMs > Math.min(RENEW_MS, leaseMs / 3)) {
-      const renewed = await lease.renew(null).catch(() => null);
-      if (renewed === false || (renewed === null && monotonic() - renewedAtMs >= leaseMs)) {
-        lose();
-        return false;
-      }
-      if (renewed) renewedAtMs = startMs;
+      if (!(await outbox.hasDue(now()))) return false;
+      const askedAtMs = monotonic();
+      if ((await lease.acquire()) === null) return false;
+      const holder = createLeaseHolder({ lease, monotonic, askedAtMs, position: () => null });
+      held = { holder, attempts: new AbortController() };
+      workedAtMs = monotonic();
     }
-    return renewedAtMs + leaseMs - monotonic() > attemptLimitMs;
-  }
-
-  /** Another process sends now. */
-  function lose(): void {
-    held?.abort();
+    const { holder, attempts } = held;
+    const leftMs = holder.leftMs();
+    if (leftMs <= 0) {
+      // Another process sends now.
+      attempts.abort();
+      unsettled = [];
+      claimed.clear();
+      running.clear();
+    } else if (monotonic() - workedAtMs <= IDLE_MS || claimed.size > 0) return leftMs > attemptLimitMs;
     held = undefined;
-    unsettled = [];
-    claimed.clear();
-    running.clear();
+    await holder.end();
+    return false;
   }
 
   async function fill(): Promise<void> {
@@ -121,7 +109,7 @@ export function createSender(options: SenderOptions): Sender {
       let begun = 0;
       for (const delivery of due) {
         if ((running.get(delivery.destinationId) ?? 0) >= MAX_PER_DESTINATION) continue;
-        begin(delivery, held);
+        begin(delivery, held.attempts);
         begun += 1;
       }
       if (begun === 0) return;
@@ -179,15 +167,14 @@ export function createSender(options: SenderOptions): Sender {
       clearInterval(timer);
       await looking;
       const sent = [...claimed.values()];
-      const hadLease = held !== undefined;
-      held?.abort();
+      held?.attempts.abort();
       await Promise.all(sent);
       try {
         await settle();
-        if (hadLease) await lease.release(null);
       } catch (error) {
         failures.failed('notification outbox', 'notifications cannot be read or stored now', error);
       }
+      await held?.holder.end();
     },
   };
 }

@@ -1,8 +1,8 @@
-import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { createRegularLook } from '../../contract/runtime/regular-look.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { Database } from '../../storage/database/database.js';
 import type { NotificationKind } from '../../storage/database/notifications.js';
+import { columns, flag, json, select, text } from '../../storage/database/rows.js';
 
 /** How often a process looks which destinations there are, in milliseconds. */
 const LOOK_MS = 5_000;
@@ -12,6 +12,8 @@ const OF_EVALUATIONS: readonly NotificationKind[] = [
   'control.error_rate',
   'limit.reached',
 ];
+
+const DESTINATION = columns({ namespace: text, kinds: json<NotificationKind[]>(), enabled: flag });
 
 /** What the destinations are subscribed to, as this process last saw it. */
 export interface Subscriptions {
@@ -40,13 +42,12 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
 
   async function look(): Promise<void> {
     try {
-      const rows = await database.bulk.read(
-        'search',
-        Prisma.sql`SELECT DISTINCT "namespace", "kinds", "enabled" FROM "notification_destinations"`,
-      );
-      const enabled = rows.filter(([, , isEnabled]) => /^(?:1|t|true)$/.test(String(isEnabled)));
-      const pairs = enabled.flatMap(([namespace, kinds]) =>
-        (JSON.parse(String(kinds)) as NotificationKind[]).map((kind) => ({ namespace, kind })),
+      const rows = await select(
+        DESTINATION,
+        database.bulk,
+      )`FROM "notification_destinations" GROUP BY 1, 2, 3`;
+      const pairs = rows.flatMap(({ namespace, kinds, enabled }) =>
+        enabled ? kinds.map((kind) => ({ namespace, kind })) : [],
       );
       any = rows.length > 0;
       wanted = new Set(pairs.map(({ namespace, kind }) => `${kind} ${namespace}`));

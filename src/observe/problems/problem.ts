@@ -3,7 +3,7 @@ export type ProblemSeverity = 'notice' | 'warning' | 'critical';
 
 /** What a problem is about, as in the proto. */
 export interface ProblemSubject {
-  readonly type: 'agent' | 'control' | 'sink' | 'certificate' | 'key' | 'replica' | 'halt';
+  readonly type: 'agent' | 'control' | 'sink' | 'certificate' | 'key' | 'halt';
   readonly id: string;
   readonly name: string;
   readonly detail?: string;
@@ -41,7 +41,6 @@ export const PROBLEM_KINDS = {
   certificate_expiring: ['critical', 'warning'],
   key_expiring: ['warning'],
   issuer_unreachable: ['warning'],
-  replica_versions: ['warning', 'notice'],
   halted: ['notice'],
 } as const satisfies Record<string, readonly ProblemSeverity[]>;
 

@@ -18,8 +18,6 @@ import { memoryProblems } from './memory-problems.js';
 import { PROBLEM_KINDS, type Problem, type ProblemKind, type ProblemSeverity } from './problem.js';
 import { createProblemList, type ProblemList } from './problem-list.js';
 import { type AgentActivity, createProblemStore, type ProblemStore } from './problem-store.js';
-import { createReplicaStore } from './replica-store.js';
-import { createReplica, type Replica, replicaProblems } from './replicas.js';
 import { serviceProblems } from './service-problems.js';
 import { createSinkWatch } from './sink-problems.js';
 import { createStoredProblems } from './stored-problems.js';
@@ -30,7 +28,6 @@ const MAX_LISTS = 1_000;
 export interface ProblemsOptions {
   readonly database: Pick<Database, 'bulk'>;
   readonly registry: EvaluatorRegistry;
-  readonly version: string;
   readonly state: () => ServerState;
   /** Whether steps of agents without controls are denied. */
   readonly emptyDenies: boolean;
@@ -55,7 +52,6 @@ export interface ProblemFigure {
 /** What needs attention: as an RPC and as metrics. */
 export interface Problems {
   readonly handlers: Pick<HandlersOf<typeof ServerService>, 'listProblems'>;
-  readonly replica: Replica;
   /** Looks at certificates and keys as well from now on. */
   watch(credentials: Credentials): void;
   /** Agents of the installation by when they were last evaluated, in the same way; undefined before the first time. */
@@ -68,21 +64,15 @@ export interface Problems {
 }
 
 export function createProblems(options: ProblemsOptions): Problems {
-  const { database, registry, version, state, emptyDenies, halts, memory, sinks, log, now, monotonic } =
-    options;
+  const { database, registry, state, emptyDenies, halts, memory, sinks, log, now, monotonic } = options;
   const { bulk } = database;
-  const replicas = createReplicaStore(bulk);
-  const replica = createReplica({ store: replicas, version, now });
   const sinkWatch = createSinkWatch(sinks.meter);
   let credentials: Credentials | undefined;
 
-  async function ofInstallation(store: Pick<ProblemStore, 'sinkPositions'>): Promise<Problem[]> {
-    const running = await replicas.running(now());
-    if (sinks.meter.size > 0) {
-      const { head } = await sinks.tail.state();
-      sinkWatch.saw(head, await store.sinkPositions(), monotonic());
-    }
-    return replicaProblems(replica.row, running, now());
+  async function lookAtSinks(store: Pick<ProblemStore, 'sinkPositions'>): Promise<void> {
+    if (sinks.meter.size === 0) return;
+    const { head } = await sinks.tail.state();
+    sinkWatch.saw(head, await store.sinkPositions(), monotonic());
   }
 
   /** Those of the installation, which are the same for all, and those of the objects of a namespace, or of all. */
@@ -96,7 +86,11 @@ export function createProblems(options: ProblemsOptions): Problems {
         ...haltProblems(halts.active(), of),
         ...(credentials === undefined ? [] : expiryProblems(credentials, now(), of)),
       ],
-      stored: async () => [...(await stored()), ...(await ofInstallation(store))],
+      async stored() {
+        const problems = await stored();
+        await lookAtSinks(store);
+        return problems;
+      },
       onFailure: (error) => log.debug({ err: error }, 'the database did not tell its problems'),
       now,
       monotonic,
@@ -117,7 +111,6 @@ export function createProblems(options: ProblemsOptions): Problems {
   }
 
   return {
-    replica,
     watch(given) {
       credentials = given;
     },

@@ -1,13 +1,13 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { type PageAsked, pageOf } from '../../contract/call/page.js';
-import type { BulkRow } from '../../storage/database/bulk.js';
 import type { Database } from '../../storage/database/database.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
 import { isRowId } from '../../storage/database/row-id.js';
+import { columns, from, nullable, number, readNumber, select } from '../../storage/database/rows.js';
 import type { Scoped } from '../../storage/database/scoped.js';
 import { assertStorable, isStorable } from '../../storage/database/text.js';
 import type { SampleCursor } from './sample-cursor.js';
-import type { SampleFacts, SampleRow, SamplingRule } from './sampling-rule.js';
+import { FACTS, RULE, SAMPLE, type SampleRow, type SamplingRule } from './sampling-rule.js';
 
 /** Rows removed in one transaction, which locks out other writers on SQLite. */
 const REMOVED_AT_ONCE = 1_000;
@@ -22,19 +22,10 @@ export interface SampleFilters extends PageAsked<SampleCursor> {
   readonly nowMs: number;
 }
 
-const FACTS = {
-  namespace: true,
-  decisionId: true,
-  ruleId: true,
-  agentName: true,
-  stage: true,
-  stepType: true,
-  stepName: true,
-  outcome: true,
-  takenAtMs: true,
-  expiresAtMs: true,
-  maskedValues: true,
-} as const;
+const EXTENT = columns({
+  count: from(Prisma.sql`COUNT(*)`, number),
+  firstEndMs: from(Prisma.sql`MIN("expires_at_ms")`, nullable(number)),
+});
 
 /** The rules and samples of a namespace. Every method rejects with a `ServiceError` only. */
 export function createSampleStore({ client, namespace }: Scoped) {
@@ -44,7 +35,7 @@ export function createSampleStore({ client, namespace }: Scoped) {
     rules: (): Promise<SamplingRule[]> =>
       withServiceErrors(async () => {
         const rows = await client.samplingRule.findMany({ where: of, orderBy: { id: 'asc' } });
-        return rows.map(ruleOf);
+        return rows.map(RULE.of);
       }),
 
     /** Null also for a number that cannot be an id. */
@@ -52,7 +43,7 @@ export function createSampleStore({ client, namespace }: Scoped) {
       withServiceErrors(async () => {
         if (!isRowId(id)) return null;
         const row = await client.samplingRule.findUnique({ where: { id, ...of } });
-        return row === null ? null : ruleOf(row);
+        return row === null ? null : RULE.of(row);
       }),
 
     insertRule: (rule: NewSamplingRule): Promise<SamplingRule> =>
@@ -67,7 +58,7 @@ export function createSampleStore({ client, namespace }: Scoped) {
           endsAtMs: rule.endsAtMs === null ? null : BigInt(rule.endsAtMs),
           createdAtMs: BigInt(rule.createdAtMs),
         };
-        return ruleOf(await client.samplingRule.create({ data }));
+        return RULE.of(await client.samplingRule.create({ data }));
       }),
 
     /** Whether the rule was there. */
@@ -100,11 +91,11 @@ export function createSampleStore({ client, namespace }: Scoped) {
         const total = await client.stepSample.count({ where });
         const rows = await client.stepSample.findMany({
           where: { ...where, ...(cursor === null ? {} : { OR: after(cursor) }) },
-          select: FACTS,
+          select: FACTS.selected,
           orderBy: [{ takenAtMs: 'desc' }, { decisionId: 'desc' }],
           take: limit + 1,
         });
-        return pageOf(rows.map(factsOf), limit, total);
+        return pageOf(rows.map(FACTS.of), limit, total);
       }),
 
     /** Null for one whose time is over. */
@@ -114,38 +105,14 @@ export function createSampleStore({ client, namespace }: Scoped) {
         const row = await client.stepSample.findUnique({
           where: { namespace_decisionId: { decisionId, ...of }, expiresAtMs: { gt: BigInt(nowMs) } },
         });
-        return row === null ? null : { ...factsOf(row), content: row.content };
+        return row === null ? null : SAMPLE.of(row);
       }),
   };
 }
 
 /** The rules of all namespaces. Rejects with a `ServiceError` only. */
-export async function readSamplingRules({ bulk }: Pick<Database, 'bulk'>): Promise<SamplingRule[]> {
-  const rows = await bulk.read(
-    'search',
-    Prisma.sql`SELECT "id", "namespace", "agent_name", "control_id", "share", "masked_paths", "masked_patterns",
-      "max_bytes", "retention_hours", "ends_at_ms", "created_at_ms", "created_by", "dropped_samples"
-      FROM "sampling_rules" ORDER BY "id"`,
-  );
-  return rows.map((row) => {
-    const [id, namespace, agentName, controlId, share, maskedPaths, maskedPatterns, ...others] = row;
-    const [maxBytes, retentionHours, endsAtMs, createdAtMs, createdBy, droppedSamples] = others;
-    return ruleOf({
-      id: Number(id),
-      namespace: String(namespace),
-      agentName: agentName === null ? null : String(agentName),
-      controlId: controlId === null ? null : Number(controlId),
-      share: Number(share),
-      maskedPaths: String(maskedPaths),
-      maskedPatterns: String(maskedPatterns),
-      maxBytes: Number(maxBytes),
-      retentionHours: Number(retentionHours),
-      endsAtMs: endsAtMs === null ? null : BigInt(endsAtMs ?? 0),
-      createdAtMs: BigInt(createdAtMs ?? 0),
-      createdBy: String(createdBy),
-      droppedSamples: BigInt(droppedSamples ?? 0),
-    });
-  });
+export function readSamplingRules({ bulk }: Pick<Database, 'bulk'>): Promise<SamplingRule[]> {
+  return select(RULE, bulk)`FROM "sampling_rules" ORDER BY "id"`;
 }
 
 /** Stores samples in one transaction, but those whose rule, or namespace, was deleted meanwhile. Returns their number. */
@@ -212,19 +179,12 @@ export async function countSamples({ bulk }: Pick<Database, 'bulk'>): Promise<{
   readonly count: number;
   readonly firstEndMs: number | null;
 }> {
-  const [row] = await bulk.read(
-    'search',
-    Prisma.sql`SELECT COUNT(*), MIN("expires_at_ms") FROM "step_samples"`,
-  );
-  const [count, first] = row ?? [];
-  return {
-    count: Number(count ?? 0),
-    firstEndMs: first === null || first === undefined ? null : Number(first),
-  };
+  const [extent] = await select(EXTENT, bulk)`FROM "step_samples"`;
+  return extent ?? { count: 0, firstEndMs: null };
 }
 
 /** A page of samples of a namespace with their contents, latest first, for replays. */
-export async function readSamples(
+export function readSamples(
   { bulk }: Pick<Database, 'bulk'>,
   of: {
     readonly namespace: string;
@@ -237,27 +197,18 @@ export async function readSamples(
   },
 ): Promise<SampleRow[]> {
   const { after: last } = of;
-  const rows = await bulk.read(
-    'search',
-    Prisma.sql`SELECT "decision_id", "rule_id", "agent_name", "stage", "step_type", "step_name", "outcome",
-        "taken_at_ms", "expires_at_ms", "masked_values", "content"
-      FROM "step_samples" WHERE ${chosenBy(of)}
-        ${last === null ? Prisma.empty : Prisma.sql`AND ("taken_at_ms", "decision_id") < (${BigInt(last.takenAtMs)}, ${last.decisionId})`}
-      ORDER BY "taken_at_ms" DESC, "decision_id" DESC LIMIT ${of.limit}`,
-  );
-  return rows.map((row) => sampleOf(row, of.namespace));
+  return select(SAMPLE, bulk)`
+    FROM "step_samples" WHERE ${chosenBy(of)}
+      ${last === null ? Prisma.empty : Prisma.sql`AND ("taken_at_ms", "decision_id") < (${BigInt(last.takenAtMs)}, ${last.decisionId})`}
+    ORDER BY "taken_at_ms" DESC, "decision_id" DESC LIMIT ${of.limit}`;
 }
 
 /** Number of the samples that `readSamples` reads in all its pages. */
-export async function countOf(
+export function countOf(
   { bulk }: Pick<Database, 'bulk'>,
   of: Parameters<typeof chosenBy>[0],
 ): Promise<number> {
-  const [row] = await bulk.read(
-    'search',
-    Prisma.sql`SELECT COUNT(*) FROM "step_samples" WHERE ${chosenBy(of)}`,
-  );
-  return Number(row?.[0] ?? 0);
+  return readNumber(bulk, Prisma.sql`SELECT COUNT(*) FROM "step_samples" WHERE ${chosenBy(of)}`);
 }
 
 function chosenBy({
@@ -276,41 +227,7 @@ function chosenBy({
     AND "expires_at_ms" > ${BigInt(nowMs)} ${ofAgent}`;
 }
 
-function sampleOf(row: BulkRow, namespace: string): SampleRow {
-  const [decisionId, ruleId, agentName, stage, stepType, stepName, outcome, ...others] = row;
-  const [takenAtMs, expiresAtMs, maskedValues, content] = others;
-  return {
-    namespace,
-    decisionId: String(decisionId),
-    ruleId: Number(ruleId),
-    agentName: String(agentName),
-    stage: String(stage),
-    stepType: String(stepType),
-    stepName: String(stepName),
-    outcome: String(outcome),
-    takenAtMs: Number(takenAtMs),
-    expiresAtMs: Number(expiresAtMs),
-    maskedValues: Number(maskedValues),
-    content: String(content),
-  };
-}
-
 function after({ takenAtMs, decisionId }: SampleCursor): Prisma.StepSampleWhereInput[] {
   const at = BigInt(takenAtMs);
   return [{ takenAtMs: { lt: at } }, { takenAtMs: at, decisionId: { lt: decisionId } }];
-}
-
-function factsOf(row: Prisma.StepSampleGetPayload<{ select: typeof FACTS }>): SampleFacts {
-  return { ...row, takenAtMs: Number(row.takenAtMs), expiresAtMs: Number(row.expiresAtMs) };
-}
-
-function ruleOf(row: Prisma.SamplingRuleGetPayload<object>): SamplingRule {
-  return {
-    ...row,
-    maskedPaths: JSON.parse(row.maskedPaths) as string[],
-    maskedPatterns: JSON.parse(row.maskedPatterns) as string[],
-    endsAtMs: row.endsAtMs === null ? null : Number(row.endsAtMs),
-    createdAtMs: Number(row.createdAtMs),
-    droppedSamples: Number(row.droppedSamples),
-  };
 }

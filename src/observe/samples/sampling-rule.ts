@@ -1,48 +1,57 @@
-/** Which steps are kept, and how. Times are in milliseconds since 1970. */
-export interface SamplingRule {
-  readonly id: number;
+import { columns, json, nullable, number, type ReadRow, text } from '../../storage/database/rows.js';
+
+export const RULE = columns({
+  id: number,
   /** Name of the namespace. */
-  readonly namespace: string;
+  namespace: text,
   /** Key of the agent; null for all agents. */
-  readonly agentName: string | null;
+  agentName: nullable(text),
   /** Only steps that this control was asked about; null for all. */
-  readonly controlId: number | null;
+  controlId: nullable(number),
   /** More than 0, at most 1. */
-  readonly share: number;
-  readonly maskedPaths: readonly string[];
-  readonly maskedPatterns: readonly string[];
+  share: number,
+  maskedPaths: json<readonly string[]>(),
+  maskedPatterns: json<readonly string[]>(),
   /** Of the JSON text of a step, after masking. */
-  readonly maxBytes: number;
-  readonly retentionHours: number;
+  maxBytes: number,
+  retentionHours: number,
   /** Null for one that does not end by itself. */
-  readonly endsAtMs: number | null;
-  readonly createdAtMs: number;
-  readonly createdBy: string;
+  endsAtMs: nullable(number),
+  createdAtMs: number,
+  createdBy: text,
   /** Steps that it chose and that were not kept, when it was read. */
-  readonly droppedSamples: number;
-}
+  droppedSamples: number,
+});
+
+/** Which steps are kept, and how. Times are in milliseconds since 1970. */
+export type SamplingRule = ReadRow<typeof RULE>;
+
+const FACTS_OF_SAMPLE = {
+  namespace: text,
+  decisionId: text,
+  ruleId: number,
+  /** Key of the agent. */
+  agentName: text,
+  stage: text,
+  stepType: text,
+  stepName: text,
+  outcome: text,
+  takenAtMs: number,
+  expiresAtMs: number,
+  maskedValues: number,
+};
+
+export const FACTS = columns(FACTS_OF_SAMPLE);
+export const SAMPLE = columns({
+  ...FACTS_OF_SAMPLE,
+  /** The step and what else its verdict depends on, masked; sealed. */
+  content: text,
+});
 
 /** A sample as it is stored. Times are in milliseconds since 1970. */
-export interface SampleRow extends SampleFacts {
-  /** The step and what else its verdict depends on, masked; sealed. */
-  readonly content: string;
-}
-
+export type SampleRow = ReadRow<typeof SAMPLE>;
 /** What of a sample is shown without its step. */
-export interface SampleFacts {
-  readonly namespace: string;
-  readonly decisionId: string;
-  readonly ruleId: number;
-  /** Key of the agent. */
-  readonly agentName: string;
-  readonly stage: string;
-  readonly stepType: string;
-  readonly stepName: string;
-  readonly outcome: string;
-  readonly takenAtMs: number;
-  readonly expiresAtMs: number;
-  readonly maskedValues: number;
-}
+export type SampleFacts = ReadRow<typeof FACTS>;
 
 export function isOver({ endsAtMs }: Pick<SamplingRule, 'endsAtMs'>, nowMs: number): boolean {
   return endsAtMs !== null && endsAtMs <= nowMs;

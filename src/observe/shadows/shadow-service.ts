@@ -7,11 +7,15 @@ import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
 import { controlFact, controlState } from '../../manage/controls/control-audit.js';
 import { proposeControl } from '../../manage/controls/control-proposal.js';
 import type { Reviewer } from '../../manage/controls/control-review.js';
-import { changeWarnings, controlWithVersion, existing } from '../../manage/controls/control-service.js';
 import { createControlStore } from '../../manage/controls/control-store.js';
 import { isDraft } from '../../manage/controls/definition/definition.js';
 import { definitionIndex } from '../../manage/controls/definition-index.js';
 import { readStoredDefinition } from '../../manage/controls/definition-presentation.js';
+import {
+  changeWarnings,
+  controlWithVersion,
+  existingControl,
+} from '../../manage/controls/existing-control.js';
 import { checkReferences, type ReferenceProblems } from '../../manage/controls/reference-problems.js';
 import { recordVersion } from '../../manage/controls/version-recording.js';
 import { storedState } from '../../storage/database/audit-log.js';
@@ -49,7 +53,7 @@ export function createShadowService(options: ShadowServiceOptions) {
   }
 
   async function printed(scope: Scoped, row: ShadowRow) {
-    const { name } = await existing(scope, row.controlId);
+    const { name } = await existingControl(scope, row.controlId);
     return printedShadow(row, name, evaluators);
   }
 
@@ -158,7 +162,7 @@ export function createShadowService(options: ShadowServiceOptions) {
     async drop(context: CallContext, controlId: number) {
       await mutate(context, async (scope) => {
         const shadow = await found(scope, controlId);
-        const control = await existing(scope, controlId);
+        const control = await existingControl(scope, controlId);
         await createShadowStore(scope).remove(controlId);
         const audit = controlFact('control.drop_shadow', control, shadowState(shadow), null);
         return { value: undefined, change: { access: true }, audit };

@@ -2,6 +2,7 @@ import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { Database, DbClient } from '../../storage/database/database.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
 import { isRowId } from '../../storage/database/row-id.js';
+import { snakeCase } from '../../storage/database/rows.js';
 import type { Scoped } from '../../storage/database/scoped.js';
 import { assertStorable } from '../../storage/database/text.js';
 import {
@@ -117,9 +118,7 @@ export async function writeNews(
 }
 
 /** Its columns, in the order of `SHADOW_COUNTS`. */
-const COUNT_COLUMNS = SHADOW_COUNTS.map((count) =>
-  Prisma.raw(`"${count.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}"`),
-);
+const COUNT_COLUMNS = SHADOW_COUNTS.map((count) => Prisma.raw(`"${snakeCase(count)}"`));
 
 function addedCounts(news: readonly ShadowNews[]): Prisma.Sql {
   const rows = news.map(({ shadowId, counts }) => {

@@ -1,12 +1,15 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { Database } from '../../storage/database/database.js';
+import { columns, number, type ReadRow, select, text } from '../../storage/database/rows.js';
+
+const ENDED = columns({
+  id: text,
+  /** When its token would have expired. */
+  expiresAtMs: number,
+});
 
 /** A session that was ended. Times are in milliseconds since 1970. */
-export interface EndedSession {
-  readonly id: string;
-  /** When its token would have expired. */
-  readonly expiresAtMs: number;
-}
+export type EndedSession = ReadRow<typeof ENDED>;
 
 /** The sessions that were ended in any process, until their tokens expire. */
 export interface EndedSessionStore {
@@ -31,13 +34,7 @@ export function createEndedSessionStore(bulk: Database['bulk']): EndedSessionSto
         ),
       );
     },
-    async endedSince(timeMs) {
-      const rows = await bulk.read(
-        'search',
-        Prisma.sql`
-          SELECT "id", "expires_at_ms" FROM "ended_sessions" WHERE "ended_at_ms" >= ${BigInt(timeMs)}`,
-      );
-      return rows.map(([id, expiresAtMs]) => ({ id: String(id), expiresAtMs: Number(expiresAtMs) }));
-    },
+    endedSince: (timeMs) =>
+      select(ENDED, bulk)`FROM "ended_sessions" WHERE "ended_at_ms" >= ${BigInt(timeMs)}`,
   };
 }

@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest';
-import { createStepsRecords, type KnownSchemas } from '../../../src/app/last-known-good/steps-records.js';
+import {
+  AGENT,
+  createStepsRecords,
+  type KnownSchemas,
+} from '../../../src/app/last-known-good/steps-records.js';
 import type { BulkReader } from '../../../src/storage/database/bulk.js';
 
 const registration = (name: string, member: string): string =>
@@ -14,7 +18,7 @@ const DATA = new Map([
   [3, registration('agent-three', 'x'.repeat(100))],
   [4, JSON.stringify({ agent: { agent_name: 'agent-four' }, steps: [], evaluators: [] })],
 ]);
-const ROWS = [...DATA.keys()].map((id) => [id, `agent-${id}`, null, 1, 0]);
+const ROWS = [...DATA.keys()].map((id) => AGENT.read([id, `agent-${id}`, null, 1, 0]));
 
 it.each([
   ['all of them', 1_000, 0],

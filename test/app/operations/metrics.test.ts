@@ -11,6 +11,7 @@ import {
   ListEvaluatorsRequestSchema,
 } from '../../../gen/proto/enforcement/v1/evaluator_service_pb.js';
 import { handler } from '../../../src/contract/call/handler.js';
+import { VERSION } from '../../../src/contract/runtime/package-root.js';
 import { createDoor, type Door } from '../../serve/listener/support/events.js';
 import { startHost, type TestHost } from '../../support/host.js';
 import { exchange, restClient } from '../../support/http.js';
@@ -65,6 +66,9 @@ describe('the metrics', () => {
     const samples = await scrape(service);
     expect(metric(samples, `${PREFIX}_process_resident_memory_bytes`)).toBeGreaterThan(0);
     expect(metric(samples, `${PREFIX}_nodejs_heap_size_used_bytes`)).toBeGreaterThan(0);
+  });
+  it('tell the version', async () => {
+    expect(metric(await scrape(service), `${PREFIX}_info`, { version: VERSION })).toBe(1);
   });
   it('report snapshot, revision and database', async () => {
     await evaluate(restClient(service.url), AGENT, 'x');

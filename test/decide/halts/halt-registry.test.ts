@@ -152,7 +152,7 @@ describe('the halts in force', () => {
 
   it('must be readable at the start', async () => {
     const { halts, readings } = registry();
-    const started = halts.start();
+    const started = halts.load();
     readings[0]?.reject(new Error('no answer'));
     await expect(started).rejects.toThrow('no answer');
   });

@@ -15,12 +15,12 @@ interface Reading {
 /** A registry over a reading that the test answers. */
 function registry() {
   const readings: Reading[] = [];
-  const failures: unknown[] = [];
   const known = new NamespaceRegistry({
     read: () => new Promise((resolve, reject) => readings.push({ resolve, reject })),
-    onFailure: (error) => failures.push(error),
+    onFailure: () => {},
+    now: () => 0,
   });
-  return { known, readings, failures };
+  return { known, readings };
 }
 
 describe('the known namespaces', () => {
@@ -59,43 +59,5 @@ describe('the known namespaces', () => {
     expect(readings).toHaveLength(0);
     known.changed(ACCESS);
     expect(readings).toHaveLength(1);
-  });
-
-  it('are read once more when they change while they are read', async () => {
-    const { known, readings } = registry();
-    const first = known.load();
-    known.changed(ACCESS);
-    const second = known.load();
-    expect(readings).toHaveLength(1);
-    readings[0]?.resolve(named('team-a'));
-    await expect.poll(() => readings.length).toBe(2);
-    readings[1]?.resolve(named('team-b'));
-    await Promise.all([first, second]);
-    expect(known.names()).toEqual(['default', 'team-b']);
-    expect(readings).toHaveLength(2);
-  });
-
-  it('stay while they cannot be read, and are read when the database answers', async () => {
-    const { known, readings, failures } = registry();
-    known.restore(named('team-a'));
-    known.changed(ACCESS);
-    readings[0]?.reject(new Error('no answer'));
-    await expect.poll(() => failures.length).toBe(1);
-    expect(known.known('team-a')).toBe(true);
-    known.catchUp();
-    readings[1]?.resolve([]);
-    await expect.poll(() => known.known('team-a')).toBe(false);
-    known.catchUp();
-    expect(readings).toHaveLength(2);
-  });
-
-  it('tell what listens of every reading', async () => {
-    const { known, readings } = registry();
-    const seen: boolean[] = [];
-    known.onChange(() => seen.push(known.known('team-a')));
-    known.restore(named('team-a'));
-    known.startOver();
-    readings[0]?.resolve([]);
-    await expect.poll(() => seen).toEqual([true, false]);
   });
 });

@@ -31,6 +31,7 @@ describeOnEachDatabase('namespaces', (freshDatabaseUrl) => {
     const registry = new NamespaceRegistry({
       read: createNamespaceStore(database.client).all,
       onFailure: () => {},
+      now: () => NOW,
     });
     const failures: string[] = [];
     const removal = createNamespaceRemoval({

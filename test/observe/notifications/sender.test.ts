@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createSinkLease } from '../../../src/observe/events/sinks/sink-lease.js';
 import { createAddressPolicy } from '../../../src/observe/notifications/address-policy.js';
 import { createAttempt } from '../../../src/observe/notifications/attempt.js';
 import { createDeliveryStore } from '../../../src/observe/notifications/delivery-store.js';
@@ -10,6 +8,7 @@ import { UNSEALED } from '../../../src/observe/notifications/sealer.js';
 import { createSender } from '../../../src/observe/notifications/sender.js';
 import { newWebhookSecret } from '../../../src/observe/notifications/signing.js';
 import { type Database, openDatabase } from '../../../src/storage/database/database.js';
+import { createLease } from '../../../src/storage/database/lease.js';
 import { createNotify, type NotificationFact } from '../../../src/storage/database/notifications.js';
 import { describeOnEachDatabase } from '../../support/databases.js';
 import { scoped } from '../../support/scoped.js';
@@ -113,13 +112,7 @@ describeOnEachDatabase('the sender', (freshDatabaseUrl) => {
     const now = () => Date.now() + clock.skewMs;
     const sender = createSender({
       outbox: createOutbox(database, UNSEALED),
-      lease: createSinkLease({
-        bulk: database.bulk,
-        sink: 'notifications',
-        owner: randomUUID(),
-        now: Date.now,
-        leaseMs,
-      }),
+      lease: createLease({ bulk: database.bulk, name: 'notifications', now: Date.now, leaseMs }),
       attempt: createAttempt({
         policy: createAddressPolicy(['loopback']),
         mailer: null,
@@ -131,7 +124,6 @@ describeOnEachDatabase('the sender', (freshDatabaseUrl) => {
       now,
       monotonic: () => performance.now(),
       intervalMs: 10,
-      leaseMs,
       attemptLimitMs: limitMs,
     });
     sender.start();

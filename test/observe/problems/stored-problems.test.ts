@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { namespaceNamed } from '../../../src/contract/call/namespace.js';
-import { VERSION } from '../../../src/contract/runtime/package-root.js';
 import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import {
   inOrder,
@@ -315,32 +314,6 @@ describeService('what the database tells', ({ call, seed, service }) => {
       expect(
         metric(samples, 'control_enforcement_server_agents', { last_evaluated: label }),
       ).toBeGreaterThanOrEqual(0);
-  });
-
-  it('names processes of other versions on the database', async () => {
-    const row = (id: string, startedAgo: number, seenAgo: number) =>
-      sql(`INSERT INTO "replicas" ("id", "name", "version", "started_at_ms", "seen_at_ms")
-        VALUES ('${id}', 'pod-${id}', '0.0.1', ${Date.now() - startedAgo}, ${Date.now() - seenAgo})`);
-    await row('gone', 5 * MINUTE * 1_000, 3 * MINUTE * 1_000);
-    await row('old', DAY * 1_000, 1_000);
-    expect(await settled(call, 'replica_versions', (one) => one !== undefined)).toMatchObject({
-      severity: 'notice',
-      title: '2 processes run 2 versions',
-      subjects: [
-        {
-          type: 'replica',
-          id: 'old',
-          name: 'pod-old',
-          detail: expect.stringMatching(/^version 0\.0\.1, started /),
-        },
-        { detail: expect.stringContaining(`version ${VERSION}`) },
-      ],
-    });
-    // What is only good to know leaves the verdict as it is.
-    expect((await problemsOf(call)).working).toBe(true);
-    // The row of this process itself, which also forgets those that are gone.
-    await sql(`UPDATE "replicas" SET "seen_at_ms" = 0 WHERE "id" = 'old'`);
-    expect(await settled(call, 'replica_versions', (one) => one === undefined)).toBeUndefined();
   });
 
   it('is in the metrics, zeros as well', async () => {

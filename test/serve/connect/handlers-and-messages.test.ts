@@ -148,6 +148,7 @@ beforeAll(async () => {
   const namespaces = new NamespaceRegistry({
     read: createNamespaceStore(database.client).all,
     onFailure: (error) => NO_FAILURES.failed('namespaces', 'the namespaces cannot be read', error),
+    now: options.now,
   });
   const trial = {
     registry: evaluators,
@@ -287,7 +288,6 @@ beforeAll(async () => {
     }),
     ...createProblems({
       ...options,
-      version: '1.2.3',
       state,
       emptyDenies: false,
       halts: { active: () => [] },

@@ -6,7 +6,7 @@ import { createEventWriter } from '../../../src/observe/events/sql/event-writer.
 import { IdFilter } from '../../../src/observe/events/sql/id-filter.js';
 import { advanceRollups } from '../../../src/observe/events/sql/rollups.js';
 import { OPEN_TABLE } from '../../../src/observe/events/sql/segment-tables.js';
-import { closeSegment, readSegments, SELECT_SEGMENTS } from '../../../src/observe/events/sql/segments.js';
+import { closedSegments, closeSegment } from '../../../src/observe/events/sql/segments.js';
 import { createSqlEventStore } from '../../../src/observe/events/sql/sql-event-store.js';
 import { StoredIds } from '../../../src/observe/events/sql/stored-ids.js';
 import { type ControlEvent, ORIGINS, shownEvent } from '../../../src/observe/events/store/event.js';
@@ -34,7 +34,7 @@ const storeOf = (database: Database) => createSqlEventStore({ database, now: () 
 const write = (store: EventStore, events: readonly ControlEvent[]) => store.write(events.map(store.encode));
 const close = (database: Database) =>
   database.bulk.transaction((tx) => closeSegment(database.kind, tx, true));
-const segmentsOf = async ({ bulk }: Database) => readSegments(await bulk.read('search', SELECT_SEGMENTS));
+const segmentsOf = ({ bulk }: Database) => closedSegments(bulk);
 
 async function allOf({ search }: EventStore): Promise<ControlEvent[]> {
   const found: ControlEvent[] = [];

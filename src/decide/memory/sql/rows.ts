@@ -1,3 +1,4 @@
+import { columns, mapped, nullable, number, type ReadRow, text } from '../../../storage/database/rows.js';
 import { shownLabel } from '../store/exchange-rules.js';
 import { MemoryStoreError, type StoreClock, type StoredCell } from '../store/memory-store.js';
 
@@ -11,17 +12,17 @@ export function clockOf(storeUs: number, [offsetUs, version, epoch]: readonly un
   return { storeUs, offsetUs: Number(offsetUs), version: Number(version), epoch };
 }
 
-/** Columns of a cell, for `cellOf`. */
-export const CELL_COLUMNS = '"id", "label", "version", "used_at_us", "checkpoint", "checkpoint_version"';
+export const CELL = columns({
+  id: text,
+  label: mapped(text, shownLabel),
+  version: number,
+  usedAtUs: number,
+  checkpoint: nullable(text),
+  checkpointVersion: nullable(number),
+});
 
-export function cellOf(row: readonly unknown[], entries: readonly string[]): StoredCell {
-  const [id, label, version, usedAtUs, text, checkpointVersion] = row;
-  return {
-    id: String(id),
-    label: shownLabel(String(label)),
-    version: Number(version),
-    usedAtUs: Number(usedAtUs),
-    checkpoint: typeof text === 'string' ? { text, version: Number(checkpointVersion) } : null,
-    entries,
-  };
+export function cellOf(row: ReadRow<typeof CELL>, entries: readonly string[]): StoredCell {
+  const { checkpoint: kept, checkpointVersion, ...cell } = row;
+  const checkpoint = kept === null ? null : { text: kept, version: checkpointVersion ?? 0 };
+  return { ...cell, checkpoint, entries };
 }

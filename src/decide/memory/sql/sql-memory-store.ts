@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Prisma } from '../../../../gen/prisma/sqlite/client.js';
 import { ServiceError } from '../../../contract/errors/service-error.js';
 import type { Database } from '../../../storage/database/database.js';
+import { select } from '../../../storage/database/rows.js';
 import { errorChain, textCodesOf } from '../../../storage/database/storage-health/storage-failure.js';
 import { demandExchangeable } from '../store/exchange-rules.js';
 import {
@@ -11,7 +12,7 @@ import {
   type StoredCell,
 } from '../store/memory-store.js';
 import { exchangeOnPostgres } from './postgres-exchange.js';
-import { CELL_COLUMNS, cellOf } from './rows.js';
+import { CELL, cellOf } from './rows.js';
 import { exchangeOnSqlite } from './sqlite-exchange.js';
 import { createSweeper } from './sweep.js';
 
@@ -20,7 +21,6 @@ const MAX_LEDGER = 500_000;
 /** PostgreSQL undid a transaction that waited for another one, or that lost against it: it can be repeated. */
 const UNDONE = /^40(?:P01|001)$/;
 const NOTHING: ExchangeRequest = { epoch: null, cells: [], groups: [], rules: [] };
-const COLUMNS = Prisma.raw(CELL_COLUMNS);
 
 export interface SqlMemoryStoreOptions {
   /** It need not be open before the first call. */
@@ -61,10 +61,7 @@ export function createSqlMemoryStore({
   /** Entries that were added between the two queries are left out. */
   const cells = (where: Prisma.Sql): Promise<StoredCell[]> =>
     run(async () => {
-      const rows = await bulk.read(
-        'search',
-        Prisma.sql`SELECT ${COLUMNS} FROM "memory_cells" WHERE "version" > 0 AND ${where}`,
-      );
+      const rows = await select(CELL, bulk)`FROM "memory_cells" WHERE "version" > 0 AND ${where}`;
       return Promise.all(
         rows.map(async (row) => {
           const { id, version, checkpoint } = cellOf(row, []);

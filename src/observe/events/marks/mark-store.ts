@@ -2,21 +2,24 @@ import { Prisma } from '../../../../gen/prisma/sqlite/client.js';
 import type { Database } from '../../../storage/database/database.js';
 import { withServiceErrors } from '../../../storage/database/errors.js';
 import { findPage, newestFirst, type Page, type PageAsked } from '../../../storage/database/page.js';
+import { columns, nullable, number, type ReadRow, text } from '../../../storage/database/rows.js';
 import type { Scoped } from '../../../storage/database/scoped.js';
 
-/** A match that is marked. Times are in milliseconds since 1970. */
-export interface MarkRow {
-  readonly id: number;
-  readonly controlId: number;
-  readonly controlExecutionId: string;
+const MARK = columns({
+  id: number,
+  controlId: number,
+  controlExecutionId: text,
   /** Key of the agent. */
-  readonly agentName: string;
-  readonly decisionId: string | null;
-  readonly matchedAtMs: number;
-  readonly note: string | null;
-  readonly markedBy: string;
-  readonly markedAtMs: number;
-}
+  agentName: text,
+  decisionId: nullable(text),
+  matchedAtMs: number,
+  note: nullable(text),
+  markedBy: text,
+  markedAtMs: number,
+});
+
+/** A match that is marked. Times are in milliseconds since 1970. */
+export type MarkRow = ReadRow<typeof MARK>;
 
 /** The match of a mark. */
 export type MarkedMatch = Pick<MarkRow, 'controlId' | 'controlExecutionId'>;
@@ -39,7 +42,7 @@ export function createMarkStore({ client, namespace: { name: namespace } }: Scop
     find: (match: MarkedMatch): Promise<MarkRow | null> =>
       withServiceErrors(async () => {
         const row = await client.falsePositive.findUnique({ where: keyOf(match) });
-        return row === null ? null : toRow(row);
+        return row === null ? null : MARK.of(row);
       }),
 
     /** One page, latest mark first. */
@@ -59,7 +62,7 @@ export function createMarkStore({ client, namespace: { name: namespace } }: Scop
         };
         return findPage(client, query, async (ids) => {
           const rows = await client.falsePositive.findMany({ where: { namespace, id: { in: ids } } });
-          return rows.map(toRow);
+          return rows.map(MARK.of);
         });
       }),
 
@@ -69,13 +72,13 @@ export function createMarkStore({ client, namespace: { name: namespace } }: Scop
     insert: (mark: Omit<MarkRow, 'id'>): Promise<MarkRow> =>
       withServiceErrors(async () => {
         const times = { matchedAtMs: BigInt(mark.matchedAtMs), markedAtMs: BigInt(mark.markedAtMs) };
-        return toRow(await client.falsePositive.create({ data: { ...mark, ...times, namespace } }));
+        return MARK.of(await client.falsePositive.create({ data: { ...mark, ...times, namespace } }));
       }),
 
     /** The match must have a mark. */
     setNote: (match: MarkedMatch, note: string): Promise<MarkRow> =>
       withServiceErrors(async () =>
-        toRow(await client.falsePositive.update({ where: keyOf(match), data: { note } })),
+        MARK.of(await client.falsePositive.update({ where: keyOf(match), data: { note } })),
       ),
 
     /** The match must have a mark. */
@@ -101,8 +104,4 @@ export async function markedDecisions(
       WHERE "namespace" = ${namespace} AND "decision_id" IS NOT NULL`,
   );
   return new Set(rows.map(([decisionId]) => String(decisionId)));
-}
-
-function toRow({ namespace: _, ...row }: Prisma.FalsePositiveGetPayload<object>): MarkRow {
-  return { ...row, matchedAtMs: Number(row.matchedAtMs), markedAtMs: Number(row.markedAtMs) };
 }

@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import type { Config } from '../../../contract/config/config.js';
 import { VERSION } from '../../../contract/runtime/package-root.js';
 import type { FactsLog, RepeatLog } from '../../../contract/runtime/repeat-log.js';
 import type { Database } from '../../../storage/database/database.js';
+import { createLease } from '../../../storage/database/lease.js';
 import type { EventTail } from '../store/event-tail.js';
 import type { EventSink } from './event-sink.js';
-import { createSinkLease } from './sink-lease.js';
 import { figuresOf, type SinkMeter } from './sink-meter.js';
 import { createSinkRunner, type SinkRunner } from './sink-runner.js';
 
@@ -28,13 +27,12 @@ export type EventSinks = Pick<SinkRunner, 'start' | 'close'>;
 /** Loads and creates the sinks; what is not configured is not loaded. */
 export async function createEventSinks(options: EventSinksOptions): Promise<EventSinks> {
   const { config, tail, database, log, failures, meter, now, monotonic } = options;
-  const owner = randomUUID();
 
   function runnerOf(sink: EventSink, from: 'oldest' | 'now'): SinkRunner {
     return createSinkRunner({
       sink,
       tail,
-      lease: createSinkLease({ bulk: database.bulk, sink: sink.name, owner, now }),
+      lease: createLease({ bulk: database.bulk, name: sink.name, now }),
       from,
       figures: figuresOf(meter, sink.name),
       log,

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FactsLog, RepeatLog } from '../../../contract/runtime/repeat-log.js';
+import { createLeaseHolder, type Lease, type LeaseHolder } from '../../../storage/database/lease.js';
 import type { EventTail, TailPart } from '../store/event-tail.js';
 import { higher, lower } from '../store/position-order.js';
 import type { EventSink, SinkSession, SinkStart } from './event-sink.js';
-import { createLeaseHolder, type LeaseHolder } from './lease-holder.js';
-import type { SinkLease } from './sink-lease.js';
 import type { SinkFigures } from './sink-meter.js';
 
 /** Times in milliseconds. */
@@ -31,7 +30,7 @@ export const SINK_TIMES: SinkTimes = {
 export interface SinkRunnerOptions {
   readonly sink: EventSink;
   readonly tail: EventTail;
-  readonly lease: SinkLease;
+  readonly lease: Lease;
   /** Where delivery to a new destination begins. */
   readonly from: SinkStart;
   readonly figures: SinkFigures;
@@ -68,8 +67,9 @@ export function createSinkRunner(options: SinkRunnerOptions): SinkRunner {
     while (!closing.signal.aborted) {
       const before = figures.position;
       try {
+        const askedAtMs = monotonic();
         const held = await lease.acquire();
-        if (held !== null) await runOnce(held.position);
+        if (held !== null) await runOnce(held.position, askedAtMs);
         else {
           figures.failuresInRow = 0;
           await pause(times.standbyMs);
@@ -87,9 +87,9 @@ export function createSinkRunner(options: SinkRunnerOptions): SinkRunner {
     }
   }
 
-  async function runOnce(stored: bigint | null): Promise<void> {
+  async function runOnce(stored: bigint | null, askedAtMs: number): Promise<void> {
     let position = stored;
-    const holder = createLeaseHolder({ lease, monotonic, position: () => position });
+    const holder = createLeaseHolder({ lease, monotonic, askedAtMs, position: () => position });
     let session: SinkSession | undefined;
     const cutOff = new AbortController();
     let timer: NodeJS.Timeout | undefined;
@@ -137,7 +137,7 @@ export function createSinkRunner(options: SinkRunnerOptions): SinkRunner {
   ): Promise<void> {
     let position = session.start;
     while (!closing.signal.aborted) {
-      if (holder.isLost()) {
+      if (holder.leftMs() <= 0) {
         failures.told(
           'warn',
           `sink ${sink.name} lost`,

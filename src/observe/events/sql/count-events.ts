@@ -1,11 +1,11 @@
 import { Prisma } from '../../../../gen/prisma/sqlite/client.js';
 import { DEFAULT_NAMESPACE } from '../../../contract/call/namespace.js';
 import type { BulkDatabase } from '../../../storage/database/bulk.js';
+import { readNumber } from '../../../storage/database/rows.js';
 import { allOf } from '../../../storage/database/text.js';
 import { conditionsOf, type EventFilter } from '../store/event-filter.js';
 import { sqlConditionsOf } from './event-conditions.js';
 import { totalOf } from './namespace-events.js';
-import { readNumber } from './read-number.js';
 import { ALL_EVENTS, OPEN_TABLE, tableOf } from './segment-tables.js';
 import { closedSegments } from './segments.js';
 

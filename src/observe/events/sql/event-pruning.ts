@@ -2,13 +2,14 @@ import { Prisma } from '../../../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase, BulkRow, BulkTransaction } from '../../../storage/database/bulk.js';
 import type { DatabaseLocation } from '../../../storage/database/database-url.js';
 import { jsonElements } from '../../../storage/database/json-elements.js';
+import { bigint, columns, readNumber, text } from '../../../storage/database/rows.js';
 import { TRUE } from '../../../storage/database/text.js';
 import { bigintOf } from '../store/count.js';
 import type { EventRetention, Oldest, PruningCounts, PruningLimits } from '../store/event-retention.js';
 import { claimPruning } from '../store/log-row.js';
+import { higher } from '../store/position-order.js';
 import { ROLLUP_LEVELS } from '../store/rollup-levels.js';
 import { agentsOfOthers, countByNamespace, HAS_OTHERS } from './namespace-events.js';
-import { readNumber } from './read-number.js';
 import { ALL_EVENTS, OPEN_TABLE, type Segment, tableOf } from './segment-tables.js';
 import { closedSegments, dropSegment, segmentsIn } from './segments.js';
 
@@ -163,6 +164,8 @@ function eventSteps(kind: DatabaseLocation['kind'], beforeUs: bigint, nowMs: () 
 /** Deletes a batch of the events of a table, as part of a step. Returns their number. */
 type RowStep = (tx: BulkTransaction) => Promise<number>;
 
+const DELETED = columns({ position: bigint, timeUs: bigint, agentName: text });
+
 function rowSteps(kind: DatabaseLocation['kind'], table: Prisma.Sql, beforeUs: bigint): RowStep {
   const elements = jsonElements(kind);
   let fromUs: bigint | null = null;
@@ -173,16 +176,16 @@ function rowSteps(kind: DatabaseLocation['kind'], table: Prisma.Sql, beforeUs: b
       DELETE FROM ${table} WHERE "position" IN (
         SELECT "position" FROM ${table} WHERE ${from} "time_us" < ${beforeUs}
         ORDER BY "time_us", "position" LIMIT ${PRUNING_BATCH})
-      RETURNING "position", "time_us", "agent_name"`);
-    const rows = deleted?.rows ?? [];
+      RETURNING ${DELETED.list}`);
+    const rows = (deleted?.rows ?? []).map(DELETED.read);
     if (rows.length === 0) return 0;
     await countByNamespace(
       tx,
       elements,
-      rows.map((row) => [String(row[2]), -1]),
+      rows.map(({ agentName }) => [agentName, -1]),
     );
-    await tx.run(countDeleted(rows.length, largest(rows, 0)));
-    fromUs = largest(rows, 1);
+    await tx.run(countDeleted(rows.length, rows.map(({ position }) => position).reduce(higher)));
+    fromUs = rows.map(({ timeUs }) => timeUs).reduce(higher);
     return rows.length;
   };
 }
@@ -231,16 +234,7 @@ function rollupSteps({ unitS, beforeS }: PruningLimits['rollups'][number], nowMs
         RETURNING "start_s"`,
     );
     const rows = deleted?.rows ?? [];
-    if (rows.length > 0) fromS = largest(rows, 0);
+    if (rows.length > 0) fromS = rows.map(([startS]) => bigintOf(startS)).reduce(higher);
     return rows.length;
   };
-}
-
-function largest(rows: readonly BulkRow[], column: number): bigint {
-  let found: bigint | null = null;
-  for (const row of rows) {
-    const value = bigintOf(row[column]);
-    if (found === null || value > found) found = value;
-  }
-  return found ?? 0n;
 }

@@ -2,11 +2,11 @@ import { Prisma } from '../../../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase } from '../../../storage/database/bulk.js';
 import type { DatabaseLocation } from '../../../storage/database/database-url.js';
 import { jsonElements } from '../../../storage/database/json-elements.js';
+import { readNumber } from '../../../storage/database/rows.js';
 import { allOf } from '../../../storage/database/text.js';
 import { oldestRolledS, ROLLUP_LEVELS, type RollupLevel } from '../store/rollup-levels.js';
 import { SUMS } from '../store/rollup-sums.js';
 import type { RollupSegment } from '../store/time-range.js';
-import { readNumber } from './read-number.js';
 
 export const SUM_COLUMNS = Prisma.raw(SUMS.map((name) => `"${name}"`).join(', '));
 /** `SUM` of every sum, as the integer type of the database. */

@@ -1,20 +1,23 @@
 import { Prisma } from '../../../../gen/prisma/sqlite/client.js';
 import type { DatabaseLocation } from '../../../storage/database/database-url.js';
+import { bigint, columns, flag, from, number, type ReadRow } from '../../../storage/database/rows.js';
 import { ALL_COLUMNS, DECLARATIONS } from './event-row.js';
 
 type Kind = DatabaseLocation['kind'];
 
-/** A closed part of the events: a table with the events of some consecutive positions. */
-export interface Segment {
-  readonly number: number;
+export const SEGMENT = columns({
+  number,
   /** Positions, inclusive. Not all of them need exist. */
-  readonly first: bigint;
-  readonly last: bigint;
+  first: from(Prisma.sql`"first_position"`, bigint),
+  last: from(Prisma.sql`"last_position"`, bigint),
   /** A table from before there were segments. Its rows are moved into segments, and then it is dropped. */
-  readonly isOld: boolean;
+  isOld: flag,
   /** Whether the filter of its ids is stored. */
-  readonly hasFilter: boolean;
-}
+  hasFilter: from(Prisma.sql`CASE WHEN "filter" IS NULL THEN 0 ELSE 1 END`, flag),
+});
+
+/** A closed part of the events: a table with the events of some consecutive positions. */
+export type Segment = ReadRow<typeof SEGMENT>;
 
 /** Table of the latest events, the only one that events are added to. */
 export const OPEN_TABLE = Prisma.raw('"events"');

@@ -3,10 +3,10 @@ import { Prisma } from '../../../../gen/prisma/sqlite/client.js';
 import type { RepeatLog } from '../../../contract/runtime/repeat-log.js';
 import type { BulkDatabase, BulkTransaction } from '../../../storage/database/bulk.js';
 import type { DatabaseLocation } from '../../../storage/database/database-url.js';
+import { readNumber, select } from '../../../storage/database/rows.js';
 import { bigintOf } from '../store/count.js';
 import { ALL_COLUMNS } from './event-row.js';
 import { IdFilter } from './id-filter.js';
-import { readNumber } from './read-number.js';
 import { OPEN_TABLE, type Segment, tableOf } from './segment-tables.js';
 import {
   closedSegments,
@@ -14,6 +14,7 @@ import {
   createSegment,
   dropSegment,
   isFull,
+  LOG,
   lockLog,
   segmentsIn,
 } from './segments.js';
@@ -90,12 +91,9 @@ export function createSegmentUpkeep(options: UpkeepOptions): SegmentUpkeep {
 
   async function closeFull(): Promise<void> {
     if (performance.now() < closeNotBeforeMs) return;
-    const [log] = await bulk.read(
-      'search',
-      Prisma.sql`SELECT "position", "generation" FROM "event_log" WHERE "id" = 1`,
-    );
-    const [position, generation] = (log ?? []).map((value) => bigintOf(value));
-    if (position === undefined) return;
+    const [log] = await select(LOG, bulk)`FROM "event_log" WHERE "id" = 1`;
+    if (log === undefined) return;
+    const { position, generation } = log;
     if (generation === 0n && position > 0n && performance.now() < takeoverMs) {
       closeNotBeforeMs = takeoverMs;
       return;

@@ -1,7 +1,7 @@
 import { Prisma } from '../../../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase, BulkTransaction } from '../../../storage/database/bulk.js';
 import type { DatabaseLocation } from '../../../storage/database/database-url.js';
-import { bigintOf } from '../store/count.js';
+import { bigint, columns, type ReadRow } from '../../../storage/database/rows.js';
 import { higher, lower } from '../store/position-order.js';
 import {
   attach,
@@ -10,6 +10,7 @@ import {
   createView,
   dropView,
   OPEN_TABLE,
+  SEGMENT,
   type Segment,
   tableName,
   tableOf,
@@ -26,46 +27,36 @@ export const SEGMENT_POSITIONS = 2n ** 19n;
 const MANY_SEGMENTS = 400;
 const MANY_TIMES_LARGER = 32n;
 
-/** State of the log of events. */
-export interface LogState {
+export const LOG = columns({
   /** The last position that was given away. */
-  readonly position: bigint;
+  position: bigint,
   /** Number of changes of the tables; 0 before the first one. */
-  readonly generation: bigint;
-}
+  generation: bigint,
+});
+
+/** State of the log of events. */
+export type LogState = ReadRow<typeof LOG>;
 
 /** Acquires the lock that all writers of events acquire first, and some positions, up to the returned one. */
 export async function lockLog(tx: BulkTransaction, count = 0): Promise<LogState> {
   const [log] = await tx.run(Prisma.sql`
-    UPDATE "event_log" SET "position" = "position" + ${count} WHERE "id" = 1 RETURNING "position", "generation"`);
-  const [position, generation] = log?.rows[0] ?? [];
-  if (position === undefined) throw new Error('the row of the event log is missing');
-  return { position: bigintOf(position), generation: bigintOf(generation) };
+    UPDATE "event_log" SET "position" = "position" + ${count} WHERE "id" = 1 RETURNING ${LOG.list}`);
+  const [row] = log?.rows ?? [];
+  if (row === undefined) throw new Error('the row of the event log is missing');
+  return LOG.read(row);
 }
+
+const SELECT_SEGMENTS = Prisma.sql`SELECT ${SEGMENT.list} FROM "event_segments" ORDER BY "first_position"`;
 
 /** The closed segments, in the order of their positions. */
-export const SELECT_SEGMENTS = Prisma.sql`
-  SELECT "number", "first_position", "last_position", "is_old", CASE WHEN "filter" IS NULL THEN 0 ELSE 1 END
-  FROM "event_segments" ORDER BY "first_position"`;
-
-export function readSegments(rows: readonly (readonly unknown[])[]): Segment[] {
-  return rows.map(([number, first, last, isOld, hasFilter]) => ({
-    number: Number(number),
-    first: bigintOf(first),
-    last: bigintOf(last),
-    isOld: Number(isOld) === 1,
-    hasFilter: Number(hasFilter) === 1,
-  }));
-}
-
 export async function closedSegments(bulk: Pick<BulkDatabase, 'read'>): Promise<Segment[]> {
-  return readSegments(await bulk.read('search', SELECT_SEGMENTS));
+  return (await bulk.read('search', SELECT_SEGMENTS)).map(SEGMENT.read);
 }
 
 /** The same within a transaction. */
 export async function segmentsIn(tx: BulkTransaction): Promise<Segment[]> {
   const [found] = await tx.run(SELECT_SEGMENTS);
-  return readSegments(found?.rows ?? []);
+  return (found?.rows ?? []).map(SEGMENT.read);
 }
 
 /** Whether the open table has so many events that it is time to close it. */

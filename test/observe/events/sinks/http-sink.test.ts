@@ -6,11 +6,11 @@ import { cloudEvent } from '../../../../src/observe/events/sinks/formats/cloud-e
 import { ocsfEvent } from '../../../../src/observe/events/sinks/formats/ocsf-event.js';
 import { opaDecision } from '../../../../src/observe/events/sinks/formats/opa-decision.js';
 import { createHttpSink, type HttpSinkOptions } from '../../../../src/observe/events/sinks/http-sink.js';
-import { createSinkLease, LEASE_MS } from '../../../../src/observe/events/sinks/sink-lease.js';
 import type { SinkTimes } from '../../../../src/observe/events/sinks/sink-runner.js';
 import { createSqlEventStore } from '../../../../src/observe/events/sql/sql-event-store.js';
 import type { EventStore } from '../../../../src/observe/events/store/event-store.js';
 import { type Database, openDatabase } from '../../../../src/storage/database/database.js';
+import { createLease, LEASE_MS } from '../../../../src/storage/database/lease.js';
 import { describeOnSqlite } from '../../../support/databases.js';
 import { executeSql } from '../../../support/sql.js';
 import { until } from '../../../support/until.js';
@@ -278,7 +278,7 @@ describeOnSqlite('a receiver of HTTP', (freshDatabaseUrl) => {
     const all = await write(40);
     const end = (await store.tail.state()).head;
     // It had sent twenty events, and stored the position of ten, when it was killed.
-    const dead = createSinkLease({ bulk: database.bulk, sink: 'http', owner: 'dead', now: () => Date.now() });
+    const dead = createLease({ bulk: database.bulk, name: 'http', owner: 'dead', now: () => Date.now() });
     await dead.acquire();
     await dead.renew(end - 30n);
     const sink = createHttpSink({ config: configOf(to), source: () => SOURCE, now: Date.now });

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { Prisma } from '../../../../gen/prisma/sqlite/client.js';
-import { createSinkLease, LEASE_MS } from '../../../../src/observe/events/sinks/sink-lease.js';
 import { createSqlEventStore } from '../../../../src/observe/events/sql/sql-event-store.js';
 import type { EventStore } from '../../../../src/observe/events/store/event-store.js';
 import { type Database, openDatabase } from '../../../../src/storage/database/database.js';
+import { createLease, LEASE_MS } from '../../../../src/storage/database/lease.js';
 import { describeOnEachDatabase } from '../../../support/databases.js';
 import { executeSql } from '../../../support/sql.js';
 import { until } from '../../../support/until.js';
@@ -131,7 +131,7 @@ describeOnEachDatabase('a sink', (freshDatabaseUrl) => {
 
   it('is taken over when the lease of a process has expired, which can store no position any more', async () => {
     const sink = new MemorySink();
-    const dead = createSinkLease({ bulk: database.bulk, sink: sink.name, owner: 'dead', now: () => NOW });
+    const dead = createLease({ bulk: database.bulk, name: sink.name, owner: 'dead', now: () => NOW });
     expect(await dead.acquire()).toEqual({ position: null });
     const ids = await write(4);
     expect(await dead.renew((await head()) - 2n)).toBe(true);
@@ -150,20 +150,6 @@ describeOnEachDatabase('a sink', (freshDatabaseUrl) => {
       SELECT "position", "owner" FROM "event_sinks"`,
     );
     expect(BigInt(String(row?.[0]))).toBe(await head());
-  });
-
-  it('takes over a lease that a wrong clock has made endless', async () => {
-    const sink = new MemorySink();
-    const ahead = createSinkLease({
-      bulk: database.bulk,
-      sink: sink.name,
-      owner: 'ahead',
-      now: () => NOW + 1_000_000_000,
-    });
-    await ahead.acquire();
-    const ids = await write(1);
-    run(sink, { now: () => NOW });
-    expect(await received(sink, 1)).toEqual(ids);
   });
 
   it('is tried again after failures, with a new session each time, and loses nothing', async () => {

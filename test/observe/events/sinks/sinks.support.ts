@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import type { EventSink, SinkSession, SinkStart } from '../../../../src/observe/events/sinks/event-sink.js';
-import { createSinkLease } from '../../../../src/observe/events/sinks/sink-lease.js';
 import { figuresOf, type SinkFigures } from '../../../../src/observe/events/sinks/sink-meter.js';
 import {
   createSinkRunner,
@@ -9,6 +7,7 @@ import {
 } from '../../../../src/observe/events/sinks/sink-runner.js';
 import type { EventTail } from '../../../../src/observe/events/store/event-tail.js';
 import type { Database } from '../../../../src/storage/database/database.js';
+import { createLease } from '../../../../src/storage/database/lease.js';
 import { keptFailures, type LoggedFailure } from '../../../support/failures.js';
 
 /** Short pauses, so that tests wait for events and not for time. */
@@ -36,7 +35,7 @@ export function testRunner(options: {
   const runner = createSinkRunner({
     sink,
     tail,
-    lease: createSinkLease({ bulk: database.bulk, sink: sink.name, owner: randomUUID(), now }),
+    lease: createLease({ bulk: database.bulk, name: sink.name, now }),
     from,
     figures,
     log: { info: write, warn: write },
