@@ -44,6 +44,7 @@ const MIN_BYTES: Readonly<Record<EvaluationRpc, number>> = {
   evaluateStream: MIN_STEP_BYTES,
   evaluateBatch: 256 * 1024,
 };
+
 export interface HeavyStepsOptions extends ThreadLinkOptions {
   readonly registry: EvaluatorRegistry;
   /** Evaluators that the thread has itself, by name, with the meters to which it adds. */

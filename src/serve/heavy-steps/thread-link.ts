@@ -65,7 +65,7 @@ export class ThreadLink {
     return this.#worker;
   }
 
-  /** A number that nothing else in this process has for any thread. */
+  /** A number that this process gives once. */
   next(): number {
     this.#last += 1;
     return this.#last;
