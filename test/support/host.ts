@@ -13,7 +13,7 @@ import { rpcMethods } from '../../src/serve/descriptors/rpc-methods.js';
 import { createListener } from '../../src/serve/listener/listener.js';
 import { handlerRoutes } from '../../src/serve/rest/rest-routes.js';
 import { createStreamNames } from '../../src/serve/routing/open-streams.js';
-import { maxReplyBytes } from '../../src/serve/wire/message-limits.js';
+import { maxReplyBytes } from '../../src/serve/wire/reply.js';
 import { endedHere } from './ended-sessions.js';
 import { NO_FAILURES } from './failures.js';
 import { agelessStreams, NO_WITHDRAWALS } from './long-streams.js';

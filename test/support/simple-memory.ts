@@ -8,7 +8,7 @@ import type {
   RuleState,
   StepMemory,
 } from '../../src/kernel/core/memory.js';
-import { RULE_REDUCERS } from '../../src/kernel/evaluators/memory/reducers.js';
+import { RULE_REDUCERS } from '../../src/kernel/evaluators/memory/memory-evaluators.js';
 
 /** What is kept for a key. */
 interface Cell {

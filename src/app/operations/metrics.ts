@@ -11,7 +11,7 @@ import type { ObservabilityMeter } from '../../observe/events/observability-mete
 import type { SinkMeter } from '../../observe/events/sinks/sink-meter.js';
 import type { SampleMeter } from '../../observe/samples/sample-meter.js';
 import type { AdapterMeter } from '../../serve/adapters/adapter-evaluations.js';
-import type { RefusalMeter } from '../../serve/admission/limits.js';
+import type { RefusalMeter } from '../../serve/admission/refusals.js';
 import type { CallMeter } from '../../serve/call/call-host.js';
 import type { DatabaseOperation } from '../../storage/database/metered-database.js';
 import { createApprovalMetrics } from './approval-metrics.js';

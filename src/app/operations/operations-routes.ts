@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { TokenBucket } from '../../serve/admission/token-bucket.js';
-import { sendShared } from '../../serve/rest/compressed-text.js';
+import { sendShared } from '../../serve/rest/reply-bodies.js';
 import { HOST_ROUTES } from '../../serve/routing/host-routes.js';
 import type { StorageState } from '../../storage/database/storage-health/storage-state.js';
 import type { Metrics } from './metrics.js';

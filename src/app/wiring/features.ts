@@ -57,7 +57,7 @@ import { createReplay } from '../../observe/replay/replay.js';
 import { createServerInfo } from '../../observe/server-info/server-info.js';
 import { STREAM_WINDOW } from '../../serve/evaluation/evaluation-calls.js';
 import type { HeavyStepThread } from '../../serve/heavy-steps/heavy-steps.js';
-import { maxReplyBytes } from '../../serve/wire/message-limits.js';
+import { maxReplyBytes } from '../../serve/wire/reply.js';
 import type { OperationalState } from '../operations/operations-routes.js';
 import { createAdapterFeatures } from './adapter-features.js';
 import { createEvaluationParts } from './evaluation-parts.js';

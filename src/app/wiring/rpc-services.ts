@@ -9,7 +9,7 @@ import { type RpcMethod, rpcMethods } from '../../serve/descriptors/rpc-methods.
 import type { EvaluationCalls } from '../../serve/evaluation/evaluation-calls.js';
 import type { EvaluationRpc, HeavySteps } from '../../serve/evaluation/heavy-steps.js';
 import { withExactSteps } from '../../serve/wire/exact-steps.js';
-import { maxReplyBytes } from '../../serve/wire/message-limits.js';
+import { maxReplyBytes } from '../../serve/wire/reply.js';
 import type { Features } from './features.js';
 
 /** All services of the features. */

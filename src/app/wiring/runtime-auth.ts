@@ -7,13 +7,16 @@ import { unknownNamespace } from '../../contract/errors/unknown-namespace.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { RuntimeAccess } from '../../serve/auth/authenticator.js';
 import type { KnownNamespaces } from '../../serve/auth/browser-sessions.js';
-import { createForwardedText } from '../../serve/auth/forwarded-headers.js';
 import { createKeyReader, type KeyReader } from '../../serve/auth/key-reader.js';
 import type { KeyRing } from '../../serve/auth/key-ring.js';
 import type { ProtectedMethod } from '../../serve/auth/protected-method.js';
 import { createRuntimeTokens, EXCHANGE_OPERATION } from '../../serve/auth/runtime-tokens.js';
 import { createUpstreamClient } from '../../serve/auth/upstream-client.js';
-import { createUpstreamDecisions, type UpstreamDecisions } from '../../serve/auth/upstream-decisions.js';
+import {
+  createForwardedText,
+  createUpstreamDecisions,
+  type UpstreamDecisions,
+} from '../../serve/auth/upstream-decisions.js';
 import { operationScopes } from '../../serve/auth/upstream-rights.js';
 import {
   createRuntimeTokens as createExchange,

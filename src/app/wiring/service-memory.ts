@@ -3,7 +3,7 @@ import { createMemory, type WatchedMemory } from '../../decide/memory/memory.js'
 import { createRedisMemoryStore } from '../../decide/memory/redis/redis-memory-store.js';
 import { createSqlMemoryStore } from '../../decide/memory/sql/sql-memory-store.js';
 import type { MemoryStore } from '../../decide/memory/store/memory-store.js';
-import { RULE_REDUCERS } from '../../kernel/evaluators/memory/reducers.js';
+import { RULE_REDUCERS } from '../../kernel/evaluators/memory/memory-evaluators.js';
 import type { Foundations } from './foundations.js';
 
 /**

@@ -3,8 +3,7 @@ import { describeThrown } from './failure.js';
 import type { ChangedStep, LiftableControl, Lifts, PreparedLift, UnchangeableStep } from './lift.js';
 import { type LinkableControl, positiveLeaves } from './linked-control.js';
 import { createLocator, type LocatorOptions } from './match-places.js';
-import { type ChangeKeys, changeKeys, dataAt, mapStrings, withDataAt } from './step-change.js';
-import { patchBetween } from './step-patch.js';
+import { type ChangeKeys, changeKeys, dataAt, mapStrings, patchBetween, withDataAt } from './step-change.js';
 import { type Replacement, replaceSpans } from './text-spans.js';
 import type { ProgramLifts, Step, Verdict } from './types.js';
 

@@ -9,7 +9,7 @@ import {
 } from '../../../packages/json-schema/src/index.js';
 import { estimateCost, shorten } from '../../../packages/linear-text/src/index.js';
 import type { Warning } from '../../contract/warnings/warning.js';
-import { MAX_CONDITION_COMPILE_COST } from './limits.js';
+import { MAX_CONDITION_COMPILE_COST } from './condition-view.js';
 import type { SizedPart, Stage, Step } from './types.js';
 
 /** How steps are compared with their registered schemas. */

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { Warning, WarningCode } from '../../contract/warnings/warning.js';
-import { problemText } from '../../kernel/evaluators/cel/problem-text.js';
+import { problemText } from '../../kernel/evaluators/cel/compiled-expressions.js';
 import { UNKNOWN_WHERE, whereTypes } from '../../kernel/evaluators/memory/history-where.js';
 import type { RefusedExpression } from '../controls/control-review.js';
 import { type ControlDefinition, leavesOf } from '../controls/definition/definition.js';

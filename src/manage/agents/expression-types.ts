@@ -1,8 +1,7 @@
 import type { CelType } from '../../../packages/cel/src/index.js';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
-import { mergedType } from '../../kernel/evaluators/cel/merged-types.js';
 import { schemaType } from '../../kernel/evaluators/cel/schema-types.js';
-import { ANY, plain, unionOf } from '../../kernel/evaluators/cel/variables.js';
+import { ANY, mergedType, plain, unionOf } from '../../kernel/evaluators/cel/variables.js';
 import type { Scope } from '../controls/definition/definition.js';
 import type { RegisteredStepTypes } from '../controls/expression-inspection.js';
 import { selectedSteps } from './step-notes.js';

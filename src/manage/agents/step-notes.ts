@@ -3,7 +3,7 @@ import { compilePattern } from '../../../packages/linear-text/src/index.js';
 import { quoted } from '../../contract/errors/quoted.js';
 import { createSuggester, editDistance } from '../../contract/warnings/suggestion.js';
 import type { Warning } from '../../contract/warnings/warning.js';
-import { configPaths } from '../../kernel/evaluators/memory/config-paths.js';
+import { configPaths } from '../../kernel/evaluators/memory/memory-evaluators.js';
 import { type ControlDefinition, leavesOf, type Scope } from '../controls/definition/definition.js';
 import { guaranteeNotes } from './guaranteed-path.js';
 import type { RegisteredStep, StepCatalogue } from './steps-catalogue.js';

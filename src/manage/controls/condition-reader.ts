@@ -1,12 +1,12 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
 import { type IssueSink, readWith, report } from '../../contract/input/fields.js';
 import { FIELD_REQUIRED } from '../../contract/input/messages.js';
-import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
 import {
   MAX_CONDITION_COMPILE_COST,
   MAX_CONDITION_DEPTH,
   MAX_CONDITION_NODES,
-} from '../../kernel/core/limits.js';
+} from '../../kernel/core/condition-view.js';
+import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
 import type { Condition, EvaluatorRef } from './definition/definition.js';
 import { evaluatorRefSchema, selectorSchema } from './definition/definition-members.js';
 import { BRANCHES, member, readableReference } from './definition/readable-leaves.js';

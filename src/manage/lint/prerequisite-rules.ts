@@ -1,6 +1,6 @@
 import { quoted } from '../../contract/errors/quoted.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
-import { earlierStepOf } from '../../kernel/evaluators/memory/history-prerequisite.js';
+import { earlierStepOf } from '../../kernel/evaluators/memory/history-config.js';
 import type { StepCatalogue } from '../agents/steps-catalogue.js';
 import { type ControlDefinition, leavesOf, type PlacedLeaf } from '../controls/definition/definition.js';
 import { foregoneResult } from '../controls/definition-warnings/foregone-result.js';

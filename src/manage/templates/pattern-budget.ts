@@ -1,5 +1,5 @@
 import { compilePattern, estimateCost, MAX_CLASS_WORK } from '../../../packages/linear-text/src/index.js';
-import { MAX_CONDITION_COMPILE_COST } from '../../kernel/core/limits.js';
+import { MAX_CONDITION_COMPILE_COST } from '../../kernel/core/condition-view.js';
 
 /** Validates patterns, as long as their total cost stays within the limit of one condition. */
 export interface PatternBudget {

@@ -5,7 +5,7 @@ import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { Sealing } from '../../contract/secrets/sealing.js';
 import type { EvaluationRequest, RevisedVerdict } from '../../decide/decisions/revised-verdict.js';
 import type { ToldVerdict, VerdictObserver } from '../../decide/decisions/verdict-observer.js';
-import { stepLength } from '../../kernel/core/step-length.js';
+import { stepLength } from '../../kernel/core/step.js';
 import type { Step } from '../../kernel/core/types.js';
 import { OutcomeUnknownError } from '../../storage/database/errors.js';
 import { storableText } from '../../storage/database/text.js';

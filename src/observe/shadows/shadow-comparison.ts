@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { AgentKey } from '../../contract/call/namespace.js';
 import type { ProgramBuilder } from '../../decide/decisions/program-builder.js';
 import type { RandomId } from '../../decide/decisions/random-id.js';
-import { stepLength } from '../../kernel/core/step-length.js';
+import { stepLength } from '../../kernel/core/step.js';
 import type { AgentFacts, ControlProgram, ControlResult, Stage, Step } from '../../kernel/core/types.js';
 import { storableText } from '../../storage/database/text.js';
 import { maskedText } from '../samples/masking.js';

@@ -9,10 +9,9 @@ import { CallTurns } from './call-turns.js';
 import { clientAddress } from './client-address.js';
 import { FairTurns, Owner } from './fair-turns.js';
 import { KeyedTurns } from './keyed-turns.js';
-import type { RefusalMeter } from './limits.js';
 import type { LoadState } from './load-shedder.js';
 import { Peer } from './peer.js';
-import { refusal } from './refusals.js';
+import { type RefusalMeter, refusal } from './refusals.js';
 import { TokenBucket } from './token-bucket.js';
 
 /**

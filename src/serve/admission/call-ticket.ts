@@ -2,9 +2,8 @@ import type { Principal } from '../../contract/call/handler.js';
 import type { AdmissionLimits } from '../../contract/config/admission-limits.js';
 import type { AddressAccount } from './address-accounts.js';
 import type { Owner } from './fair-turns.js';
-import type { RefusalMeter, RefusalReason } from './limits.js';
 import type { Peer } from './peer.js';
-import { refusal } from './refusals.js';
+import { type RefusalMeter, type RefusalReason, refusal } from './refusals.js';
 import type { TokenBucket } from './token-bucket.js';
 
 /** Resources in use by the calls of one key. */

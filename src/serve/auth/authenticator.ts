@@ -7,11 +7,11 @@ import { ServiceError } from '../../contract/errors/service-error.js';
 import { unknownNamespace } from '../../contract/errors/unknown-namespace.js';
 import { isRuntimeToken } from '../runtime-tokens/token-codec.js';
 import type { EndedSessions } from '../sessions/ended-sessions.js';
-import { type CredentialKind, missingScope } from './access-errors.js';
 import type { BearerTokens } from './bearer-tokens.js';
 import { type BrowserSessions, createBrowserSessions, type KnownNamespaces } from './browser-sessions.js';
 import type { CertificateNames } from './client-certificate.js';
 import {
+  expiredToken,
   foreignOrigin,
   invalidKey,
   keylessForeignPage,
@@ -19,7 +19,7 @@ import {
   unknownCertificate,
 } from './credential-errors.js';
 import { type KeyLists, KeyRing } from './key-ring.js';
-import type { ProtectedMethod } from './protected-method.js';
+import { type CredentialKind, missingScope, type ProtectedMethod } from './protected-method.js';
 import type { Credentials, SessionCredential } from './request-credentials.js';
 import {
   EXCHANGE_OPERATION,
@@ -28,7 +28,6 @@ import {
   type RuntimeTokens,
 } from './runtime-tokens.js';
 import { createSessionTokens, MAX_SESSION_SECONDS } from './session-tokens.js';
-import { expiredToken } from './token-errors.js';
 import { type UpstreamDecisions, undecidedByUpstream, undecidedCaller } from './upstream-decisions.js';
 
 /** Authenticates and authorizes callers. */

@@ -5,8 +5,8 @@ import type { RoleTable } from '../../contract/call/scopes.js';
 import type { OidcSettings } from '../../contract/config/oidc-settings.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
 import { BoundedMap } from '../../contract/runtime/bounded-map.js';
+import { expiredToken, ImpossibleTokenError, invalidToken, undecided } from './credential-errors.js';
 import { type IssuerKeys, KeysUnavailableError } from './issuer-keys.js';
-import { expiredToken, ImpossibleTokenError, invalidToken, undecided } from './token-errors.js';
 import { subjectFingerprint, type TokenClaims, tokenPrincipal } from './token-rights.js';
 
 /** Algorithms of signatures; none with a shared secret, whose key a public one could be mistaken for. */

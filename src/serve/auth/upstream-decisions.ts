@@ -6,10 +6,10 @@ import type { RoleTable } from '../../contract/call/scopes.js';
 import type { UpstreamSettings } from '../../contract/config/auth-modes.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
 import { BoundedMap } from '../../contract/runtime/bounded-map.js';
-import { readForwarded } from './forwarded-headers.js';
+import { expiredToken } from './credential-errors.js';
+import { API_KEY_HEADER, type KeyHeaders } from './key-reader.js';
 import type { ProtectedMethod } from './protected-method.js';
 import { RUNTIME_OPERATION } from './runtime-tokens.js';
-import { expiredToken } from './token-errors.js';
 import type { UpstreamClient } from './upstream-client.js';
 import { notGranted, unavailable } from './upstream-errors.js';
 import { grantedPrincipal, type OperationScopes } from './upstream-rights.js';
@@ -40,7 +40,7 @@ export interface UpstreamDecisions {
   fingerprintOf(credentials: string): string | undefined;
 }
 
-export interface UpstreamOptions {
+interface UpstreamOptions {
   readonly client: UpstreamClient;
   readonly settings: Pick<UpstreamSettings, 'cacheMs'>;
   readonly operations: OperationScopes;
@@ -201,4 +201,33 @@ export function undecidedCaller({ scopeMask }: ProtectedMethod): Principal {
 /** The error of a call about which nothing is known and nothing can be awaited. */
 export function undecidedByUpstream(): ServiceError {
   return unavailable('has not been asked yet');
+}
+
+/** Headers with credentials that are always forwarded. */
+const ALWAYS = [API_KEY_HEADER, 'authorization', 'cookie'];
+
+/** The headers with credentials, as one text that identifies them; undefined if a request has none of them. */
+export function createForwardedText(
+  further: readonly string[],
+): (headers: KeyHeaders['headers']) => string | undefined {
+  const names = [...new Set([...ALWAYS, ...further])];
+  return (headers) => {
+    let found: string[] | undefined;
+    for (const name of names) {
+      const value = headers[name];
+      if (value === undefined || value === '') continue;
+      found ??= [];
+      found.push(name, typeof value === 'string' ? value : value.join(', '));
+    }
+    return found === undefined ? undefined : JSON.stringify(found);
+  };
+}
+
+/** The headers in such a text. */
+function readForwarded(text: string): Record<string, string> {
+  const flat = JSON.parse(text) as string[];
+  const headers: Record<string, string> = {};
+  for (let index = 0; index + 1 < flat.length; index += 2)
+    headers[flat[index] as string] = flat[index + 1] as string;
+  return headers;
 }

@@ -1,8 +1,7 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { UniversalHandler } from '@connectrpc/connect/protocol';
 import { MEDIA_TYPES, mediaTypeOf } from '../wire/media-types.js';
-import { bytesOf } from './body-chunks.js';
-import { wrappedHandler } from './wrapped-handler.js';
+import { bytesOf, wrappedHandler } from './universal-handler.js';
 
 /** Parts that were encoded by themselves, each of whole groups, may follow each other. */
 const PARTS = /[A-Za-z0-9+/]+={0,2}/g;

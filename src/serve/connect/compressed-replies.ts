@@ -1,7 +1,7 @@
 import type { Compression, UniversalHandler, UniversalServerRequest } from '@connectrpc/connect/protocol';
 import { compressionGzip } from '@connectrpc/connect-node';
 import { gzipped } from '../wire/gzip.js';
-import { wrappedHandler } from './wrapped-handler.js';
+import { wrappedHandler } from './universal-handler.js';
 
 /** Compresses replies. Requests are never decompressed with it, see `compressingReplies`. */
 export const replyCompression: Compression = {

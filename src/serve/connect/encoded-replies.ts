@@ -2,7 +2,7 @@ import { type DescMessage, toBinary, toJsonString } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { ENVELOPE_FLAGS, PREFIX_LENGTH, writePrefix } from '../wire/envelope.js';
 import { gzipped, MIN_GZIP_BYTES } from '../wire/gzip.js';
-import { MESSAGE_OPTIONS } from '../wire/message-options.js';
+import { MESSAGE_OPTIONS } from '../wire/message-parser.js';
 import { messageMapper } from './message-mapper.js';
 
 /** A message in its envelope, in parts; those that are large are shared with other messages. */

@@ -33,8 +33,7 @@ import {
 import { correctedDecodeError } from '../wire/message-errors.js';
 import { codeWord } from '../wire/rpc-status.js';
 import { inCompletionOrder, type Outside } from './completion-order.js';
-import { rpcCallOf, writeTrailers } from './rpc-call.js';
-import { unaryRpc } from './unary.js';
+import { rpcCallOf, unaryRpc, writeTrailers } from './rpc-call.js';
 
 /** The RPCs that call the evaluation directly, without conversion to plain values. */
 export function evaluationRpcs(

@@ -5,7 +5,7 @@ import { codeToHttpStatus, errorToJsonBytes } from '@connectrpc/connect/protocol
 import { callerError, type ServiceError } from '../../contract/errors/service-error.js';
 import { JsonCopy } from '../wire/json-copy.js';
 import { MEDIA_TYPES } from '../wire/media-types.js';
-import { only } from './body-chunks.js';
+import { only } from './universal-handler.js';
 
 /**
  * RPCs without side effects may be called with GET: the message is in the query, and there is no body

@@ -18,13 +18,12 @@ import { MEDIA_TYPES, mediaTypeOf } from '../wire/media-types.js';
 import { correctedStatus } from '../wire/message-errors.js';
 import { codeWord, PUSHBACK_TRAILER } from '../wire/rpc-status.js';
 import { countedBody, countedStream, smallMessages } from './body-bytes.js';
-import { bytesOf, only } from './body-chunks.js';
 import { isGetCall, METHOD_NOT_ALLOWED, queryProblem, refusedGet, UNCACHED } from './get-request.js';
 import { withReplies } from './replaced-replies.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
 import { trailersOnly, withMinimalMessage } from './trailers-only.js';
+import { bytesOf, only, wrappedHandler } from './universal-handler.js';
 import { UnreadMessages } from './unread-messages.js';
-import { wrappedHandler } from './wrapped-handler.js';
 
 export interface GuardOptions {
   /** Limits a single request message, or a large message of a stream, in milliseconds. */

@@ -16,7 +16,7 @@ import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import type { JsonCopy } from '../wire/json-copy.js';
 import { EncodedReplies } from './encoded-replies.js';
 import { messageMapper } from './message-mapper.js';
-import { type RpcCall, replyForm } from './rpc-call.js';
+import { type RpcCall, replyForm, type UnaryImplementation, unaryRpc } from './rpc-call.js';
 import {
   type CollectImplementation,
   collectRpc,
@@ -25,7 +25,6 @@ import {
   type StreamImplementation,
   streamRpc,
 } from './streams.js';
-import { type UnaryImplementation, unaryRpc } from './unary.js';
 import { unknownFields } from './unknown-fields.js';
 
 /**

@@ -12,12 +12,17 @@ import type { Value } from '@bufbuild/protobuf/wkt';
 import { list_wrapper, saturates } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import { optionOf } from '../../contract/warnings/proto-option.js';
-import { isFreeForm } from '../descriptors/reply-shape.js';
-import { isTextType } from '../descriptors/text-types.js';
-import { freeFormFromPlain, protoMember, structToPlain, valueToPlain } from '../wire/free-form-mapper.js';
+import { isFreeForm, isTextType } from '../descriptors/reply-shape.js';
+import {
+  freeFormFromPlain,
+  messageOfText,
+  protoMember,
+  structToPlain,
+  textOfMessage,
+  valueToPlain,
+} from '../wire/free-form-mapper.js';
 import { within } from '../wire/mapping-error.js';
 import { encodedStruct } from '../wire/struct-writer.js';
-import { messageOfText, textOfMessage } from '../wire/text-mapper.js';
 
 /**
  * Maps messages of one type to plain JSON-shaped values and back, by their descriptor: enum values to the

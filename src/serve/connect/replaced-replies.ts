@@ -1,8 +1,8 @@
 import type { UniversalServerResponse } from '@connectrpc/connect/protocol';
 import { ENVELOPE_FLAGS, PREFIX_LENGTH } from '../wire/envelope.js';
 import { mediaTypeOf } from '../wire/media-types.js';
-import { bytesOf, chunksOf } from './body-chunks.js';
 import { type EncodedReply, lengthOf } from './encoded-replies.js';
+import { bytesOf, chunksOf } from './universal-handler.js';
 
 /** Flags of envelopes that hold no message: trailers of gRPC-Web, and the end of a stream of Connect. */
 const NO_MESSAGE = ENVELOPE_FLAGS.trailers | ENVELOPE_FLAGS.endOfStream;

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
 import type { UniversalServerResponse } from '@connectrpc/connect/protocol';
-import { abandonSoon } from '../http/unread-body.js';
+import { abandonSoon } from '../http/request-bodies.js';
 import { encodeGrpcMessage } from '../wire/encode-status.js';
-import { bytesOf, chunksOf } from './body-chunks.js';
+import { bytesOf, chunksOf } from './universal-handler.js';
 
 /** A response whose headers are sent with its end, so that an empty one is a single frame. */
 type HoldHeaders = () => void;

@@ -8,14 +8,14 @@ import {
   rpc_only,
   variant,
 } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { optionOf } from '../../contract/warnings/proto-option.js';
-import { isTextType } from './text-types.js';
 
 /**
  * Converts the result of a handler to the value a JSON route prints. `input` is the request, as far as it decides what
  * is printed.
  */
-export type ReplyShape = (value: object, input: unknown) => object;
+type ReplyShape = (value: object, input: unknown) => object;
 
 type Shape = (value: unknown) => unknown;
 
@@ -127,4 +127,20 @@ const FREE_FORM = new Set(['google.protobuf.Struct', 'google.protobuf.Value', 'g
 /** Whether a message represents arbitrary JSON. */
 export function isFreeForm(desc: DescMessage): boolean {
   return FREE_FORM.has(desc.typeName);
+}
+
+/** JSON Schemas of the message types whose JSON form is a text (https://protobuf.dev/programming-guides/json). */
+const SCHEMAS: Readonly<Record<string, JsonObject>> = {
+  'google.protobuf.Timestamp': { type: 'string', format: 'date-time' },
+  'google.protobuf.Duration': { type: 'string', pattern: '^-?[0-9]+(\\.[0-9]{1,9})?s$' },
+};
+
+/** Whether the plain form of a message type is a text: RFC 3339 for Timestamp, such as `1.5s` for Duration. */
+export function isTextType({ typeName }: DescMessage): boolean {
+  return Object.hasOwn(SCHEMAS, typeName);
+}
+
+/** The JSON Schema of the text of such a type. */
+export function textTypeSchema({ typeName }: DescMessage): JsonObject {
+  return SCHEMAS[typeName] ?? { type: 'string' };
 }

@@ -7,8 +7,8 @@ import type { EventRpc } from '../../observe/events/observability-handlers.js';
 import { type ReadEvents, readEvents } from '../../observe/events/read-events.js';
 import type { EventCodec } from '../../observe/events/store/event-store.js';
 import { rpcMethods } from '../descriptors/rpc-methods.js';
+import { WireReader } from '../wire/wire-reader.js';
 import { createInputReader, type ReadInput } from './message-input.js';
-import { withoutSurplus } from './surplus-events.js';
 
 /** A message of an RPC that stores events. */
 export interface UnreadEvents extends UnreadMessage {
@@ -20,7 +20,7 @@ export interface UnreadEvents extends UnreadMessage {
 }
 
 /** Reads a message. Throws what reading it in the thread that serves requests throws. */
-export type ReadMessage = (message: UnreadEvents) => ReadEvents;
+type ReadMessage = (message: UnreadEvents) => ReadEvents;
 
 /** Reads messages in every form that they arrive in, exactly as the adapters do. */
 export function createEventMessages({ encode }: EventCodec): ReadMessage {
@@ -41,3 +41,24 @@ export function createEventMessages({ encode }: EventCodec): ReadMessage {
 }
 
 type Input = z.output<ReturnType<typeof createEventSchemas>[EventRpc]>;
+
+/** Tag of `events`, the only field of the messages: number 1, delimited by a length. */
+const EVENTS_TAG = 0x0a;
+
+/**
+ * A message without the events beyond one more than `max`, which is too many already: protobuf-es takes seconds and a
+ * hundred times their size for millions of empty ones. Unusual messages are returned as they are.
+ */
+export function withoutSurplus(bytes: Uint8Array, max: number): Uint8Array {
+  const reader = new WireReader(bytes);
+  try {
+    for (let events = 0; reader.position < bytes.length; events += 1) {
+      if (events > max) return bytes.subarray(0, reader.position);
+      if (reader.tag() !== EVENTS_TAG) return bytes;
+      reader.position = reader.sectionEnd(bytes.length);
+    }
+  } catch {
+    // Whatever is wrong with it, protobuf-es says what.
+  }
+  return bytes;
+}

@@ -1,7 +1,9 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { cors as connectCors } from '@connectrpc/connect';
 import fastifyCors, { type FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../../contract/config/config.js';
+import { API_KEY_HEADER } from '../auth/key-reader.js';
 import type { ForeignOriginCheck } from '../auth/request-origin.js';
 import {
   ERROR_CODE_HEADER,
@@ -58,7 +60,7 @@ export function createCorsHeaders(cors: Config['cors'], ownHeaders: readonly str
   };
 }
 
-export interface CorsOptions {
+interface CorsOptions {
   readonly cors: Config['cors'];
   /** Headers sent with every reply. */
   readonly ownHeaders: readonly string[];
@@ -117,4 +119,15 @@ function isRead({ method, headers }: FastifyRequest): boolean {
   return READ_METHODS.includes(
     method === 'OPTIONS' ? (headers['access-control-request-method'] ?? '') : method,
   );
+}
+
+/**
+ * Whether a request may be served with nothing known of it but its key. Only browsers send the headers of pages: then
+ * the page must have sent a key of its own, because sessions, certificates, and what pages may do without a key are
+ * checked elsewhere.
+ */
+export function isByKeyAlone(headers: IncomingHttpHeaders, hasKeys: boolean): boolean {
+  if (headers.cookie !== undefined) return false;
+  if (headers.origin === undefined && headers['sec-fetch-site'] === undefined) return true;
+  return hasKeys && (headers[API_KEY_HEADER] ?? '') !== '';
 }

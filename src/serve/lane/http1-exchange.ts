@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { closedStatus } from '../call/call-host.js';
 import type { Reply } from '../wire/reply.js';
-import type { Exchange } from './exchange.js';
+import type { Exchange } from './lane-environment.js';
 
 /** An exchange over HTTP/1.1. Node.js discards what is not read when the reply is complete. */
 export class Http1Exchange implements Exchange {

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import { closedStatus } from '../call/call-host.js';
-import { abandonSoon } from '../http/unread-body.js';
+import { abandonSoon } from '../http/request-bodies.js';
 import type { Reply, ReplyFields } from '../wire/reply.js';
-import type { Exchange } from './exchange.js';
+import type { Exchange } from './lane-environment.js';
 
 /** An exchange over HTTP/2: a whole reply, or one that is sent in parts. */
 export class Http2Exchange implements Exchange {

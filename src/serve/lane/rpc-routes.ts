@@ -14,12 +14,11 @@ import {
 import { PREFIX_LENGTH } from '../wire/envelope.js';
 import type { EvaluationFields, EvaluationOutcome, MessageForm } from '../wire/evaluation-codec.js';
 import { undecodableMessage } from '../wire/message-errors.js';
-import { maxReplyBytes } from '../wire/message-limits.js';
 import type { MessageSource } from '../wire/message-reader.js';
-import type { Reply, ReplyFields } from '../wire/reply.js';
+import { maxReplyBytes, type Reply, type ReplyFields } from '../wire/reply.js';
 import { codeWord } from '../wire/rpc-status.js';
-import type { Exchange } from './exchange.js';
 import type { Framing } from './framings/framing.js';
+import type { Exchange } from './lane-environment.js';
 import { callCanceled } from './outside-end.js';
 import type { ReplyHead } from './reply-head.js';
 import type { UnaryRoute, UnaryWork } from './unary-call.js';

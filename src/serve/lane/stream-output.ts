@@ -3,11 +3,9 @@ import type { LongStreams } from '../call/long-streams.js';
 import { OK_TRAILERS } from '../wire/encode-status.js';
 import type { EvaluationCodec, StreamReply } from '../wire/evaluation-codec.js';
 import { MEDIA_TYPES } from '../wire/media-types.js';
-import { maxReplyBytes } from '../wire/message-limits.js';
-import { addNotes, type ReplyFields } from '../wire/reply.js';
-import { giveUp } from './give-up.js';
+import { addNotes, maxReplyBytes, type ReplyFields } from '../wire/reply.js';
 import type { Http2Exchange } from './http2-exchange.js';
-import type { LaneEnvironment } from './lane-environment.js';
+import { giveUp, type LaneEnvironment } from './lane-environment.js';
 import { checkSize, type RpcRouteOptions } from './rpc-routes.js';
 import type { Turns, TurnTaker } from './turns.js';
 

@@ -6,9 +6,7 @@ import type { CallRoute } from '../call/call-host.js';
 import { tooSlow } from '../call/deadline.js';
 import type { Reply } from '../wire/reply.js';
 import { requestIdOf } from '../wire/reply-headers.js';
-import type { Exchange } from './exchange.js';
-import { giveUp } from './give-up.js';
-import type { LaneEnvironment } from './lane-environment.js';
+import { type Exchange, giveUp, type LaneEnvironment } from './lane-environment.js';
 import { OutsideEnd, type StoppableCall } from './outside-end.js';
 
 /** What the protocol of a call decides: how its body becomes a request, and its result a reply. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { FREE_BYTES } from '../admission/call-ticket.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
-import type { CorsHeaders } from '../http/cors.js';
+import { type CorsHeaders, isByKeyAlone } from '../http/cors.js';
 import type { StreamTaker } from '../listener/http2-server.js';
 import type { RequestTaker } from '../listener/listener.js';
 import { createJsonForm } from '../wire/json-form.js';
@@ -11,7 +11,6 @@ import { Http1Exchange } from './http1-exchange.js';
 import { Http2Exchange } from './http2-exchange.js';
 import type { LaneEnvironment } from './lane-environment.js';
 import { createLaneTable } from './lane-table.js';
-import { isByKeyAlone } from './pages.js';
 import { createWebHead } from './reply-head.js';
 import { evaluationRoute, type RpcRouteOptions } from './rpc-routes.js';
 import { startUnary, type UnaryRoute } from './unary-call.js';

@@ -2,8 +2,8 @@ import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { STORAGE_STATES } from '../../storage/database/storage-health/storage-state.js';
 import { HOST_ROUTES, type HostRouteName, hostPath } from '../routing/host-routes.js';
 import { MEDIA_TYPES } from '../wire/media-types.js';
+import { withReplyExample } from './examples.js';
 import { failure, response } from './problem-schemas.js';
-import { withReplyExample } from './reply-examples.js';
 import type { SchemaPool } from './schema-pool.js';
 
 /** An operation of the host itself, which has no descriptor. */

@@ -8,8 +8,7 @@ import {
 } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { optionOf } from '../../contract/warnings/proto-option.js';
-import { isFreeForm, isPrinted } from '../descriptors/reply-shape.js';
-import { isTextType, textTypeSchema } from '../descriptors/text-types.js';
+import { isFreeForm, isPrinted, isTextType, textTypeSchema } from '../descriptors/reply-shape.js';
 import { problemSchema } from './problem-schemas.js';
 import { descriptionOf } from './proto-comments.js';
 import { mayBeAbsent } from './reply-presence.js';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { createFiles, fileErrors } from '../http/files.js';
-import { sendShared } from '../rest/compressed-text.js';
+import { sendShared } from '../rest/reply-bodies.js';
 import { HOST_ROUTES } from '../routing/host-routes.js';
 import { MEDIA_TYPES } from '../wire/media-types.js';
 import { DOCS_PAGE, DOCS_POLICY, START_SCRIPT } from './docs-page.js';

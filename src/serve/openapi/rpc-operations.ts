@@ -15,11 +15,10 @@ import {
   RETRY_AFTER_HEADER,
   REVISION_HEADER,
 } from '../wire/reply-headers.js';
+import { withParameterExamples, withReplyExample } from './examples.js';
 import { type Form, fieldSchema, messageSchema } from './message-schemas.js';
-import { withParameterExamples } from './parameter-examples.js';
 import { failure, response } from './problem-schemas.js';
 import { commentOf } from './proto-comments.js';
-import { withReplyExample } from './reply-examples.js';
 import { requestParts } from './request-schemas.js';
 import type { SchemaPool } from './schema-pool.js';
 

@@ -27,10 +27,10 @@ import {
 } from '../evaluation/heavy-steps.js';
 import { inSlices } from '../evaluation/in-slices.js';
 import type { EvaluationFields } from '../wire/evaluation-codec.js';
-import { tellLimits } from './limit-headers.js';
 import { jsonBytes, readBody } from './rest-body.js';
 import { type ErrorContext, problemOf } from './rest-errors.js';
 import type { RestReply, RestRequest, RestRoute } from './rest-route.js';
+import { tellLimits } from './told-headers.js';
 import { printVerdict } from './verdict-json.js';
 
 /** The JSON routes of Evaluate and EvaluateBatch: call the evaluation directly and return full results. */

@@ -3,11 +3,10 @@ import type { DuplicateMembers, JsonObject, JsonValue } from '../../../packages/
 import type { ErrorItem } from '../../contract/errors/service-error.js';
 import { inputItems, invalidRequest, unreadHint } from '../../contract/input/parse-input.js';
 import { bodyMembers, type HttpBinding, type RpcMethod } from '../descriptors/rpc-methods.js';
-import { queryLists } from './query-values.js';
 import { type HeaderMember, readHeaderMembers } from './request-headers.js';
 import { readBody } from './rest-body.js';
 import type { RestRequest } from './rest-route.js';
-import { queryMembers, unreadMembers } from './unread-parts.js';
+import { queryLists, queryMembers, unreadMembers } from './unread-parts.js';
 
 /** The part of a request with members of the input. */
 export type InputRequest = Pick<RestRequest, 'headers' | 'body' | 'params' | 'query'>;

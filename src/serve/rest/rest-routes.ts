@@ -14,14 +14,13 @@ import { type CallHost, restRoute } from '../call/call-host.js';
 import { replyShape } from '../descriptors/reply-shape.js';
 import { bodyMembers, type HttpBinding, type RpcMethod, restTemplate } from '../descriptors/rpc-methods.js';
 import { MEDIA_TYPES } from '../wire/media-types.js';
-import { compressedText } from './compressed-text.js';
-import { breakOffWithBody, lineStream } from './line-stream.js';
 import { readInput, sentMembers } from './read-input.js';
-import { headerTeller } from './reply-members.js';
+import { breakOffWithBody, compressedText, lineStream } from './reply-bodies.js';
 import { headerMembers } from './request-headers.js';
 import { jsonBytes } from './rest-body.js';
 import { callOf } from './rest-calls.js';
 import type { RestReply, RestRequest, RestRoute } from './rest-route.js';
+import { headerTeller } from './told-headers.js';
 import { checkQuery, receivedRequest, unreadBody } from './unread-parts.js';
 
 export interface HandlerRouteOptions {

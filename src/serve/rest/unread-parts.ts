@@ -8,7 +8,6 @@ import { didYouMean } from '../../contract/warnings/suggestion.js';
 import { unknownMembers } from '../../contract/warnings/unknown-members.js';
 import type { Warning } from '../../contract/warnings/warning.js';
 import { bodyMembers, type HttpBinding, type RpcMethod } from '../descriptors/rpc-methods.js';
-import { isRepeated } from './query-values.js';
 import type { RestRequest } from './rest-route.js';
 
 /** Most parameters named in warnings; a query string may have thousands. */
@@ -121,4 +120,28 @@ export function receivedRequest(
     elsewhere: binding.pathMembers,
     text: body === null || !Buffer.isBuffer(bytes) ? null : decodeJsonText(bytes),
   };
+}
+
+/** The whole queries, by what was read from them. */
+const whole = new WeakMap<object, URLSearchParams>();
+
+/** The parameters of a query; of one that is repeated the last value, on which deployed clients may rely. */
+export function parseQuery(text: string): Record<string, string> {
+  const all = new URLSearchParams(text);
+  const last = Object.fromEntries(all);
+  if (text !== '') whole.set(last, all);
+  return last;
+}
+
+/** Whether a query has a parameter more than once. */
+function isRepeated(query: object, name: string): boolean {
+  return (whole.get(query)?.getAll(name).length ?? 0) > 1;
+}
+
+/** The parameters of a query that are lists in the request of an RPC, with all values. */
+export function queryLists({ desc }: Pick<RpcMethod, 'desc'>, query: object): Record<string, string[]> {
+  const all = whole.get(query);
+  if (all === undefined) return {};
+  const lists = desc.input.fields.filter(({ fieldKind, name }) => fieldKind === 'list' && all.has(name));
+  return Object.fromEntries(lists.map(({ name }) => [name, all.getAll(name)]));
 }

@@ -10,8 +10,7 @@ import { textInEnvelope } from './envelope.js';
 import type { MessageForm } from './evaluation-codec.js';
 import { batchMessage, evaluationFieldsOf, verdictMessage } from './evaluation-messages.js';
 import { withExactSteps } from './exact-steps.js';
-import { MESSAGE_OPTIONS } from './message-options.js';
-import { createMessageParser } from './message-parser.js';
+import { createMessageParser, MESSAGE_OPTIONS } from './message-parser.js';
 
 /** The JSON form of the messages of the evaluation, as protobuf-es reads and writes it. */
 export function createJsonForm(): MessageForm {

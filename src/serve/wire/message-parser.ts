@@ -1,8 +1,29 @@
-import type { DescMethod, DescMethodStreaming, DescMethodUnary, Message } from '@bufbuild/protobuf';
+import {
+  createRegistry,
+  type DescMethod,
+  type DescMethodStreaming,
+  type DescMethodUnary,
+  type Message,
+} from '@bufbuild/protobuf';
 import { createMethodSerializationLookup } from '@connectrpc/connect/protocol';
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  RetryInfoSchema,
+} from '../../../gen/proto/google/rpc/error_details_pb.js';
 import { toConnectError } from './error-status.js';
+import { MESSAGE_RECURSION_LIMIT } from './free-form-mapper.js';
 import { correctedStatus } from './message-errors.js';
-import { MESSAGE_OPTIONS } from './message-options.js';
+
+/** Messages used as status details. */
+const DETAIL_TYPES = createRegistry(ErrorInfoSchema, BadRequestSchema, RetryInfoSchema);
+
+/** How protobuf-es reads and writes messages, wherever it does. */
+export const MESSAGE_OPTIONS = {
+  binaryOptions: { recursionLimit: MESSAGE_RECURSION_LIMIT },
+  // A status inside a reply carries its details as Any, whose JSON form requires their types.
+  jsonOptions: { recursionLimit: MESSAGE_RECURSION_LIMIT, registry: DETAIL_TYPES },
+};
 
 /** Sizes were limited where the message arrived. */
 const NO_LIMITS = { readMaxBytes: 0xffffffff, writeMaxBytes: 0xffffffff };

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { createProcessStore } from '../../../src/decide/memory/process/process-store.js';
 import type { LimitState } from '../../../src/kernel/core/memory.js';
 import type { Verdict } from '../../../src/kernel/core/types.js';
-import { RULE_REDUCERS } from '../../../src/kernel/evaluators/memory/reducers.js';
+import { RULE_REDUCERS } from '../../../src/kernel/evaluators/memory/memory-evaluators.js';
 import { engine, VirtualTimes } from '../../decide/memory/engine.support.js';
 import { remembered } from '../../kernel/core/memory/support.js';
 import { aProgram, aStep } from '../../kernel/core/support.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
-import { MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from '../../../src/kernel/core/limits.js';
+import { MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from '../../../src/kernel/core/condition-view.js';
 import type { ControlFailure } from './compile-program.js';
 import { aDefinition, aLeaf, aProgram, aStep, verdictOf } from './support.js';
 

@@ -4,8 +4,11 @@ import { findUp } from '../../../src/contract/runtime/package-root.js';
 import type { CompiledEvaluator } from '../../../src/kernel/core/evaluator.js';
 import type { EvaluatorResult } from '../../../src/kernel/core/types.js';
 import type { Finding } from '../../../src/kernel/evaluators/detectors/finding.js';
-import { CATEGORY_NAMES, INJECTION_CATEGORIES } from '../../../src/kernel/evaluators/injection/categories.js';
 import { injectionEvaluator } from '../../../src/kernel/evaluators/injection/injection.js';
+import {
+  CATEGORY_NAMES,
+  INJECTION_CATEGORIES,
+} from '../../../src/kernel/evaluators/injection/phrase-rule.js';
 import { SECRET_KINDS } from '../../../src/kernel/evaluators/secrets/kinds.js';
 import { secretsEvaluator } from '../../../src/kernel/evaluators/secrets/secrets.js';
 import { type Findings, type Half, type Labelled, qualityOf, shown } from '../../corpora/corpus.support.js';

@@ -8,7 +8,7 @@ import {
   stringifyJson,
 } from '../../../packages/exact-json/src/index.js';
 import { parseInput } from '../../../src/contract/input/parse-input.js';
-import { MAX_CONDITION_DEPTH } from '../../../src/kernel/core/limits.js';
+import { MAX_CONDITION_DEPTH } from '../../../src/kernel/core/condition-view.js';
 import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import type { ControlDefinition } from '../../../src/manage/controls/definition/definition.js';
 import { evaluatorNames } from '../../../src/manage/controls/definition/definition.js';

@@ -7,7 +7,7 @@ import {
   parseJson,
 } from '../../../packages/exact-json/src/index.js';
 import { inputItems } from '../../../src/contract/input/parse-input.js';
-import { MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from '../../../src/kernel/core/limits.js';
+import { MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from '../../../src/kernel/core/condition-view.js';
 import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import type { ControlDefinition } from '../../../src/manage/controls/definition/definition.js';
 import { createDefinitionSchema } from '../../../src/manage/controls/definition-schema.js';

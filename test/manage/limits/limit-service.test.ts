@@ -4,7 +4,7 @@ import { namespaceNamed } from '../../../src/contract/call/namespace.js';
 import type { WatchedMemory } from '../../../src/decide/memory/memory.js';
 import { MemoryStoreError } from '../../../src/decide/memory/store/memory-store.js';
 import type { MemoryCall } from '../../../src/kernel/core/memory.js';
-import { RULE_REDUCERS } from '../../../src/kernel/evaluators/memory/reducers.js';
+import { RULE_REDUCERS } from '../../../src/kernel/evaluators/memory/memory-evaluators.js';
 import { createControlStore } from '../../../src/manage/controls/control-store.js';
 import { type ControlRule, rulesOf } from '../../../src/manage/limits/control-rules.js';
 import { limitSchemas } from '../../../src/manage/limits/limit-schemas.js';

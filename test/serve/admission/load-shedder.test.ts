@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createLoadShedder, type LoadShedder } from '../../../src/serve/admission/load-shedder.js';
-import { createProcessorUse } from '../../../src/serve/admission/processor-use.js';
+import {
+  createLoadShedder,
+  createProcessorUse,
+  type LoadShedder,
+} from '../../../src/serve/admission/load-shedder.js';
 import { until } from '../../support/until.js';
 
 /** A clock whose timer is as late as it is told; the loop idles in the rest of the time, but for `waitedMs`. */

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { DEFAULT_ROLES, scopeMask } from '../../../src/contract/call/scopes.js';
-import { createForwardedText } from '../../../src/serve/auth/forwarded-headers.js';
 import type { ProtectedMethod } from '../../../src/serve/auth/protected-method.js';
 import type { UpstreamGrant, UpstreamQuestion } from '../../../src/serve/auth/upstream-client.js';
 import {
+  createForwardedText,
   createUpstreamDecisions,
   type UpstreamDecisions,
 } from '../../../src/serve/auth/upstream-decisions.js';

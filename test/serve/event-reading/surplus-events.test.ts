@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { withoutSurplus } from '../../../src/serve/event-reading/surplus-events.js';
+import { withoutSurplus } from '../../../src/serve/event-reading/event-messages.js';
 
 /** An `events` field with this content, of less than 128 bytes. */
 const field = (content: Uint8Array) => Buffer.concat([Buffer.from([0x0a, content.length]), content]);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { limitOpening } from '../../../src/serve/listener/opening-limit.js';
+import { limitOpening } from '../../../src/serve/listener/connection-times.js';
 
 describe('the time limit of a connection that is being opened', () => {
   beforeEach(() => {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { PACKAGE_ROOT } from '../../../scripts/compose-schema.mjs';
-import { PARAMETER_EXAMPLES } from '../../../src/serve/openapi/parameter-examples.js';
+import { PARAMETER_EXAMPLES } from '../../../src/serve/openapi/examples.js';
 import { TOKEN_SETTINGS } from '../../e2e/every-rpc.support.js';
 import { describeOnSqlite } from '../../support/databases.js';
 import {

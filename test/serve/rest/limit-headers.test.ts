@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RevisedVerdict } from '../../../src/decide/decisions/revised-verdict.js';
 import type { AppliedLimit } from '../../../src/kernel/core/memory.js';
 import type { ControlResult } from '../../../src/kernel/core/types.js';
-import { tellLimits } from '../../../src/serve/rest/limit-headers.js';
+import { tellLimits } from '../../../src/serve/rest/told-headers.js';
 
 const LIMIT: AppliedLimit = {
   controlId: 7,

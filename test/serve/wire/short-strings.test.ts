@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ShortStrings } from '../../../src/serve/wire/short-strings.js';
+import { ShortStrings } from '../../../src/serve/wire/wire-reader.js';
 
 describe('short strings', () => {
   it('are what the bytes contain, however many share a place', () => {

@@ -2,7 +2,7 @@ import { createMemory } from '../../../../src/decide/memory/memory.js';
 import { createProcessStore } from '../../../../src/decide/memory/process/process-store.js';
 import type { StepMemory } from '../../../../src/kernel/core/memory.js';
 import { LONGEST_US } from '../../../../src/kernel/evaluators/memory/duration.js';
-import { RULE_REDUCERS } from '../../../../src/kernel/evaluators/memory/reducers.js';
+import { RULE_REDUCERS } from '../../../../src/kernel/evaluators/memory/memory-evaluators.js';
 
 /** Bounds of a memory that one case or one command fills. */
 const MAX_KEYS = 100_000;

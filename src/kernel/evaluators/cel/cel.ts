@@ -5,10 +5,8 @@ import { shorten } from '../../../../packages/linear-text/src/index.js';
 import { nullable, oneOf, report, text } from '../../../contract/input/fields.js';
 import type { CheckCall, CompiledEvaluator, Evaluator, RequiredStepText } from '../../core/evaluator.js';
 import type { AgentReading, EvaluatorResult } from '../../core/types.js';
-import { readExpression } from './compiled-expressions.js';
+import { agentReading, problemText, readExpression } from './compiled-expressions.js';
 import { celDemands, celForegone, requiredStepTexts } from './foregone.js';
-import { problemText } from './problem-text.js';
-import { agentReading } from './reads.js';
 import { evaluateFor, traceFor } from './step-values.js';
 import { celWarnings } from './warnings.js';
 

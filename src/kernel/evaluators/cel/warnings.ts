@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../../../packages/exact-json/src/index.js';
 import type { ConfigUse, ConfigWarning } from '../../core/evaluator.js';
-import { readExpression } from './compiled-expressions.js';
-import { rootOf } from './reads.js';
+import { readExpression, rootOf } from './compiled-expressions.js';
 
 /** Variables that every step has, without members. */
 const ALWAYS_THERE = new Set(['type', 'name', 'stage', 'now']);

@@ -4,7 +4,7 @@ import { field, list, nullable, refuse, refuseTyped } from '../../../contract/in
 import { didYouMean } from '../../../contract/warnings/suggestion.js';
 import type { Evaluator } from '../../core/evaluator.js';
 import { type CompiledDetector, createDetector, threshold } from '../detectors/detector.js';
-import { CATEGORY_NAMES, type InjectionCategory } from './categories.js';
+import { CATEGORY_NAMES, type InjectionCategory } from './phrase-rule.js';
 import { searchInjection } from './search.js';
 
 const category = field<InjectionCategory>(

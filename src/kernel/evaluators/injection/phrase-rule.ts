@@ -1,4 +1,19 @@
-import type { InjectionCategory } from './categories.js';
+/** What rules look for, by the names of configurations, which are the kinds of findings. */
+export const INJECTION_CATEGORIES = {
+  override: 'instructions to ignore, forget or replace the instructions of the system',
+  jailbreak: 'roles and modes without restrictions',
+  role_marker: 'tokens of chat templates and headings that pass for messages of the system',
+  prompt_leak: 'requests for the system prompt',
+  exfiltration: 'requests to send secrets or the conversation elsewhere; images whose address carries data',
+  tool_coercion: 'orders to call tools without asking or telling the user',
+  hidden_text:
+    'text that people do not see: tag characters, zero-width characters, overrides of direction, invisible HTML',
+  encoded: 'base64 that decodes to one of the above',
+} as const;
+
+export type InjectionCategory = keyof typeof INJECTION_CATEGORIES;
+
+export const CATEGORY_NAMES = Object.keys(INJECTION_CATEGORIES) as readonly InjectionCategory[];
 
 /** A sequence of words with little between them. */
 export interface PhraseRule {
@@ -20,7 +35,7 @@ export interface PhraseRule {
 const DEFAULT_GAP = 28;
 
 /** A rule as it is written: words are separated by ` > `, literals by `|`. */
-export type PhraseRow = readonly [id: string, score: number, words: string, gap?: number];
+type PhraseRow = readonly [id: string, score: number, words: string, gap?: number];
 
 /** Reads the rules of a category. */
 export function phraseRules(category: InjectionCategory, rows: readonly PhraseRow[]): PhraseRule[] {

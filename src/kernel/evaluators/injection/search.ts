@@ -1,14 +1,12 @@
 import { dataImages, readableBase64 } from './carriers.js';
-import type { InjectionCategory } from './categories.js';
-import { shareInContext } from './discussion.js';
 import { englishRules } from './english-rules.js';
 import { type FoldedText, foldText } from './fold.js';
 import { hiddenRules, scoreOfUnseen } from './hidden-rules.js';
 import { languageRules } from './language-rules.js';
 import { markerRules } from './marker-rules.js';
 import { createPhraseMatcher, type PhraseMatcher } from './phrase-matcher.js';
-import type { PhraseRule } from './phrase-rule.js';
-import { combineScores, type Signal } from './scores.js';
+import type { InjectionCategory, PhraseRule } from './phrase-rule.js';
+import { combineScores, type Signal, shareInContext } from './scores.js';
 
 /** Most matches of a text; a detector reports fewer. */
 const MAX_SIGNALS = 20_000;

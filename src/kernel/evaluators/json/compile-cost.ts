@@ -5,7 +5,7 @@ import {
   type JsonValue,
 } from '../../../../packages/exact-json/src/index.js';
 import { compileCostOf, estimateCost } from '../../../../packages/linear-text/src/index.js';
-import { MAX_CONDITION_COMPILE_COST } from '../../core/limits.js';
+import { MAX_CONDITION_COMPILE_COST } from '../../core/condition-view.js';
 
 /** Most work of compiling one member of a configuration, in compiled instructions: as for a condition. */
 export const MAX_CONFIG_COST = MAX_CONDITION_COMPILE_COST;

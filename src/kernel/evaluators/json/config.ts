@@ -14,7 +14,7 @@ import { MAX_CONFIG_COST, schemaCost } from './compile-cost.js';
 import { fieldConstraints } from './field-constraints.js';
 import { fieldPatterns } from './field-patterns.js';
 import { fieldTypes } from './field-types.js';
-import { requiredFields } from './required-fields.js';
+import { requiredFields } from './members.js';
 
 /** Reads `json_schema`; null for an empty schema, which checks nothing. */
 const jsonSchema = field<SchemaCheck | null>(

@@ -22,8 +22,7 @@ import { jsonWarnings } from './config-warnings.js';
 import { checkConstraints } from './field-constraints.js';
 import { checkPatterns, fieldPatternsCost } from './field-patterns.js';
 import { checkTypes } from './field-types.js';
-import { type FieldCheck, failed } from './members.js';
-import { checkRequired } from './required-fields.js';
+import { checkRequired, type FieldCheck, failed } from './members.js';
 
 const PASSED: EvaluatorResult = {
   matched: false,

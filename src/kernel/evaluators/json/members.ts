@@ -1,8 +1,9 @@
+import { z } from 'zod';
 import { isObject, type JsonObject, type JsonValue } from '../../../../packages/exact-json/src/index.js';
 import type { Work } from '../../../../packages/json-schema/src/index.js';
-import { type IssueSink, refuse } from '../../../contract/input/fields.js';
+import { field, type IssueSink, list, readWith, refuse, text } from '../../../contract/input/fields.js';
 import type { EvaluatorResult } from '../../core/types.js';
-import type { FieldPath } from './field-path.js';
+import { type FieldPath, parseFieldPath, valueAt } from './field-path.js';
 
 /** Most fields in one member of a configuration: each is looked up in every step. */
 export const MAX_FIELDS = 1_000;
@@ -36,7 +37,7 @@ export function readMembers(value: JsonValue, sink: IssueSink): [string, JsonVal
 }
 
 /** Problem of a list of paths as a whole. */
-export function pathsProblem(paths: readonly string[]): string | undefined {
+function pathsProblem(paths: readonly string[]): string | undefined {
   if (paths.length > MAX_FIELDS) return `must name at most ${MAX_FIELDS} fields, not ${paths.length}`;
   if (paths.every((path) => path.length <= MAX_PATH_LENGTH)) return undefined;
   return `a path must have at most ${MAX_PATH_LENGTH} characters`;
@@ -61,4 +62,35 @@ export function fieldProblems<T>(
 /** The result of a failed check. */
 export function failed(message: string, metadata: JsonObject | null): EvaluatorResult {
   return { matched: true, confidence: 1, message, metadata, error: null };
+}
+
+const texts = list(text());
+
+/** Reads `required_fields`. */
+export const requiredFields = field<FieldPath[]>(
+  (value, sink) => {
+    const paths = readWith(texts, value, sink);
+    if (paths === undefined) return z.NEVER;
+    const problem = pathsProblem(paths);
+    return problem === undefined ? paths.map(parseFieldPath) : refuse(sink, 'value_error', problem, value);
+  },
+  { type: 'array', items: { type: 'string' } },
+);
+
+/** Fails where a path does not resolve, or to null unless allowed. */
+export function checkRequired(paths: readonly FieldPath[], allowNull: boolean): FieldCheck {
+  return (document, work, wanted) => {
+    const missing: string[] = [];
+    for (const path of paths) {
+      const value = valueAt(document, path, work);
+      if (value === undefined) missing.push(path.text);
+      else if (value === null && !allowNull) missing.push(`${path.text} (null)`);
+      if (wanted === 'first' && missing.length > 0) break;
+    }
+    if (missing.length === 0) return null;
+    return failed(`Required field is missing: ${missing[0]}`, {
+      missing_count: missing.length,
+      missing_fields: missing,
+    });
+  };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MAX_EXPRESSION_LENGTH } from '../../../../packages/cel/src/index.js';
+import { isObject, type JsonObject } from '../../../../packages/exact-json/src/index.js';
 import {
   boolean,
   field,
@@ -13,7 +14,7 @@ import {
 } from '../../../contract/input/fields.js';
 import { STEP_EVENTS, type StepEvent } from '../../core/memory.js';
 import { isSelectorPath } from '../../core/selector.js';
-import { problemText } from '../cel/problem-text.js';
+import { problemText } from '../cel/compiled-expressions.js';
 import { amountNumber, amountOf, MAX_AMOUNT } from './amounts.js';
 import { windowLength } from './duration.js';
 import { COMPARISONS, type Comparison } from './history-measure.js';
@@ -21,8 +22,8 @@ import { compileWhere, whereProblems } from './history-where.js';
 import { type CommonConfig, commonMembers } from './memory-evaluator.js';
 import { MAX_PATH_LENGTH } from './memory-key.js';
 
-export const HISTORY_OPS = ['formerly', 'previous', 'not_since', 'count', 'sum', 'distinct'] as const;
-export type HistoryOp = (typeof HISTORY_OPS)[number];
+const HISTORY_OPS = ['formerly', 'previous', 'not_since', 'count', 'sum', 'distinct'] as const;
+type HistoryOp = (typeof HISTORY_OPS)[number];
 /** Those that give a number. */
 export type MeasuringOp = 'count' | 'sum' | 'distinct';
 
@@ -189,4 +190,31 @@ function* problemsOf(config: HistoryConfig): Generator<readonly [Member, string]
       ? [MAX_COUNT, '']
       : [MAX_MIXED_COUNT, ', because where compares events with the step in another way than by =='];
   if (amountNumber(compare.than) > most) yield ['compare', `must be at most ${most}${why}`];
+}
+
+/** Earlier steps that a statement is about. */
+interface EarlierStep {
+  /** One of these; at least one. */
+  readonly names: readonly string[];
+  /** Whether only steps count that were let pass. */
+  readonly hasRun: boolean;
+  /** Whether a step passes only after one of them. */
+  readonly isRequired: boolean;
+}
+
+/**
+ * The earlier steps of a configuration of `history`; null if it names none. `positive`: whether its match favours that of its
+ * control.
+ */
+export function earlierStepOf({ op, event, compare }: JsonObject, positive: boolean): EarlierStep | null {
+  if (!isObject(event) || !Array.isArray(event.kinds) || !Array.isArray(event.step_names)) return null;
+  const names = event.step_names.filter((name) => typeof name === 'string');
+  if (names.length === 0) return null;
+  const hasRun = !event.kinds.includes('denied');
+  const known = HISTORY_OPS.find((one) => one === op);
+  if (known === undefined) return null;
+  // "Fewer than" and "none since" match while the event is missing.
+  const lower = isObject(compare) && ['lt', 'lte'].some((name) => (compare[name] ?? null) !== null);
+  const matchesWithout = known === 'not_since' || (isMeasuring(known) && lower);
+  return { names, hasRun, isRequired: positive === matchesWithout };
 }

@@ -1,6 +1,6 @@
 import { canonicalJson, type JsonValue } from '../../../../packages/exact-json/src/index.js';
 import type { MemoryCall, StepEvent } from '../../core/memory.js';
-import { rootOf } from '../cel/reads.js';
+import { rootOf } from '../cel/compiled-expressions.js';
 import { amountOf } from './amounts.js';
 import type { Added, Keeping, Kept } from './history-reducer.js';
 import { eventOf, eventOfFacts, factsText, type TextResult, type WhereRun } from './history-run.js';

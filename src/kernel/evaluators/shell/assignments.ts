@@ -1,5 +1,5 @@
 import type { Assignment } from '../../../../packages/shell-reader/src/index.js';
-import type { Span } from './places.js';
+import type { Span } from './findings.js';
 import { MAY_RUN, RUNS_LATER, type TextScope } from './text-scope.js';
 
 /** Variables whose values are commands, and of which shells and programs run what they name. */

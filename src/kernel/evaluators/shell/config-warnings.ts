@@ -2,8 +2,7 @@ import type { JsonObject } from '../../../../packages/exact-json/src/index.js';
 import { quoted } from '../../../contract/errors/quoted.js';
 import type { ConfigWarning } from '../../core/evaluator.js';
 import { isLauncher } from './launchers/rows.js';
-import { programNames } from './program-names.js';
-import { baseName } from './programs.js';
+import { baseName, programNames } from './programs.js';
 import { runsCode } from './shell-call.js';
 import { WINDOWS_SHELLS } from './windows-texts.js';
 

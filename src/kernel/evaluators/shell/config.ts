@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { list, report, text } from '../../../contract/input/fields.js';
 import { threshold } from '../detectors/detector.js';
 import { knownWord } from '../detectors/known-word.js';
-import { PLATFORMS } from './program-names.js';
+import { PLATFORMS } from './programs.js';
 
 /** What can be forbidden, whichever program it is. */
 export const FORBIDDABLE = [

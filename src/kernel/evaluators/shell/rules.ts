@@ -1,7 +1,6 @@
 import type { Forbidden, ShellConfig } from './config.js';
 import { createDeniedCalls } from './denied-calls.js';
-import { programNames } from './program-names.js';
-import { baseName, SYSTEM_FOLDER } from './programs.js';
+import { baseName, programNames, SYSTEM_FOLDER } from './programs.js';
 
 /** Score of what cannot be told, when certainty is not demanded. */
 const UNCERTAIN = 0.6;

@@ -10,14 +10,11 @@ import {
 import { checkAssignment, isReservedVariable } from './assignments.js';
 import { assumedText, isAssumable, joinedText } from './assumed-text.js';
 import { CallCheck } from './call-check.js';
-import { Downloads } from './downloads.js';
-import { type Certainty, Findings } from './findings.js';
-import { FunctionCalls } from './function-calls.js';
-import { fixedAt, type Place, type Span, shiftedBy } from './places.js';
+import { type Certainty, Findings, fixedAt, type Place, type Span, shiftedBy } from './findings.js';
 import { isStartupFile } from './programs.js';
 import type { Rules } from './rules.js';
 import { MAY_RUN, RUNS_LATER, type TextCheck, type TextScope, type Written } from './text-scope.js';
-import { WrittenFiles } from './written-files.js';
+import { Downloads, FunctionCalls, WrittenFiles } from './text-state.js';
 import { checkRedirect } from './written-targets.js';
 
 /** Most texts of shells in one another. */

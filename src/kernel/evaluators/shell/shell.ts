@@ -2,7 +2,7 @@ import type { Evaluator } from '../../core/evaluator.js';
 import { createDetector } from '../detectors/detector.js';
 import { shellConfig } from './config.js';
 import { shellWarnings } from './config-warnings.js';
-import { WHOLE_TEXT } from './places.js';
+import { WHOLE_TEXT } from './findings.js';
 import { rulesOf } from './rules.js';
 import { ShellText } from './shell-text.js';
 

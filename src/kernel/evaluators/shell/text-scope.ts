@@ -1,10 +1,7 @@
 import type { SimpleCommand, Word } from '../../../../packages/shell-reader/src/index.js';
-import type { Downloads } from './downloads.js';
-import type { Certainty, Findings, Found } from './findings.js';
-import type { FunctionCalls } from './function-calls.js';
-import type { Place, Span } from './places.js';
+import type { Certainty, Findings, Found, Place, Span } from './findings.js';
 import type { Rules } from './rules.js';
-import type { WrittenFiles } from './written-files.js';
+import type { Downloads, FunctionCalls, WrittenFiles } from './text-state.js';
 
 /** Score of what may run: the value of a variable, a default, a string in code. */
 export const MAY_RUN: Certainty = 0.6;

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../../packages/exact-json/src/index.js';
 import type { Use } from '../../../../packages/sql-reader/src/index.js';
-import { type Check, type Violation, violation } from './check.js';
 import type { SqlConfig } from './config.js';
 import { isKnown } from './known-names.js';
+import { type Check, type Violation, violation } from './result.js';
 
 /** Longest list of names in a message. */
 const MAX_NAMED = 5;

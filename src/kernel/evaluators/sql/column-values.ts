@@ -6,8 +6,8 @@ import {
 } from '../../../../packages/exact-json/src/index.js';
 import type { EqualityTest, Statement, TableReference } from '../../../../packages/sql-reader/src/index.js';
 import { textOf } from '../../core/data-texts.js';
-import { type Check, type Violation, violation } from './check.js';
 import type { ColumnValueRule, SqlConfig } from './config.js';
+import { type Check, type Violation, violation } from './result.js';
 
 /** Whether each statement restricts its rows to the context (a tenant filter, for example). */
 export const checkColumnValues: Check = ({ statements }, config, context) => {

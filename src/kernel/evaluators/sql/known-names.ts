@@ -1,9 +1,13 @@
 import type { Dialect, Use } from '../../../../packages/sql-reader/src/index.js';
-import { MYSQL_FUNCTIONS } from './pure-functions/mysql.js';
-import { ORACLE_FUNCTIONS } from './pure-functions/oracle.js';
-import { POSTGRES_FUNCTIONS, POSTGRES_OPERATORS, POSTGRES_TYPES } from './pure-functions/postgres.js';
-import { SQLITE_FUNCTIONS } from './pure-functions/sqlite.js';
-import { TSQL_FUNCTIONS } from './pure-functions/tsql.js';
+import {
+  MYSQL_FUNCTIONS,
+  ORACLE_FUNCTIONS,
+  POSTGRES_FUNCTIONS,
+  POSTGRES_OPERATORS,
+  POSTGRES_TYPES,
+  SQLITE_FUNCTIONS,
+  TSQL_FUNCTIONS,
+} from './pure-functions.js';
 
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 

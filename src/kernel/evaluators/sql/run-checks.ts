@@ -5,9 +5,9 @@ import type {
   TableReference,
 } from '../../../../packages/sql-reader/src/index.js';
 import { checkAllowList } from './allow-list.js';
-import { type Check, type Violation, violation } from './check.js';
 import { checkColumnValues } from './column-values.js';
 import type { SqlConfig } from './config.js';
+import { type Check, type Violation, violation } from './result.js';
 
 /** Whether the required columns occur where they must; all statements are checked together. */
 const checkColumns: Check = ({ statements }, config) => {

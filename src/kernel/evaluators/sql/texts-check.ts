@@ -4,12 +4,10 @@ import { NotCertain, NotParsed, type ParsedQuery } from '../../../../packages/sq
 import type { CheckCall } from '../../core/evaluator.js';
 import type { EvaluatorResult } from '../../core/types.js';
 import { hasAllowList } from './allow-list.js';
-import { type Violation, violation } from './check.js';
 import type { SqlConfig } from './config.js';
-import { firstStatement } from './first-statement.js';
 import { isProse, isQueryLike, isSentence, isStopped } from './prose.js';
-import { MAX_PLACES } from './prose-statements.js';
-import { PASSED, violated } from './result.js';
+import { firstStatement, MAX_PLACES } from './prose-statements.js';
+import { PASSED, type Violation, violated, violation } from './result.js';
 import { runChecks } from './run-checks.js';
 import { MAX_STATEMENT_LEAVES, type StatementLeaf, statementStart } from './statement-leaves.js';
 import { isUnreadStatement } from './unread-statements.js';

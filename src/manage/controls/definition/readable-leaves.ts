@@ -5,7 +5,7 @@ import {
   type JsonValue,
   MAX_JSON_DEPTH,
 } from '../../../../packages/exact-json/src/index.js';
-import { MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from '../../../kernel/core/limits.js';
+import { MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from '../../../kernel/core/condition-view.js';
 import type { EvaluatorRef, PlacedLeaf } from './definition.js';
 import { selectorSchema } from './definition-members.js';
 

@@ -4,7 +4,7 @@ import { directCodec } from '../../wire/direct-codec.js';
 import { PREFIX_LENGTH } from '../../wire/envelope.js';
 import type { MessageForm } from '../../wire/evaluation-codec.js';
 import { MEDIA_TYPES } from '../../wire/media-types.js';
-import { MESSAGE_OPTIONS } from '../../wire/message-options.js';
+import { MESSAGE_OPTIONS } from '../../wire/message-parser.js';
 import { addNotes, type Reply, type ReplyFields } from '../../wire/reply.js';
 import { CHALLENGE_HEADER } from '../../wire/reply-headers.js';
 import { connectErrorOf, pushbackOf, type RpcStatus } from '../../wire/rpc-status.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { CelType } from '../../../../packages/cel/src/index.js';
 import type { JsonObject } from '../../../../packages/exact-json/src/index.js';
-import { mergedType } from '../../../../src/kernel/evaluators/cel/merged-types.js';
 import { schemaType } from '../../../../src/kernel/evaluators/cel/schema-types.js';
+import { mergedType } from '../../../../src/kernel/evaluators/cel/variables.js';
 
 /** A type as a short text: members with `?` may be missing, `...` stands for others. */
 function shown(type: CelType): string {

@@ -4,8 +4,8 @@ import type { JsonObject, JsonValue } from '../../../../packages/exact-json/src/
 import { errorItems } from '../../../../src/contract/input/items.js';
 import type { EvaluatorResult } from '../../../../src/kernel/core/types.js';
 import type { Finding } from '../../../../src/kernel/evaluators/detectors/finding.js';
-import { CATEGORY_NAMES } from '../../../../src/kernel/evaluators/injection/categories.js';
 import { injectionEvaluator } from '../../../../src/kernel/evaluators/injection/injection.js';
+import { CATEGORY_NAMES } from '../../../../src/kernel/evaluators/injection/phrase-rule.js';
 import { FULL_CALL } from '../../../support/check-call.js';
 
 const evaluate = (data: JsonValue, config: JsonObject = {}) =>

@@ -2,15 +2,15 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DIALECTS } from '../../../../packages/sql-reader/src/index.js';
 import { isKnown } from '../../../../src/kernel/evaluators/sql/known-names.js';
-import { MYSQL_FUNCTIONS } from '../../../../src/kernel/evaluators/sql/pure-functions/mysql.js';
-import { ORACLE_FUNCTIONS } from '../../../../src/kernel/evaluators/sql/pure-functions/oracle.js';
 import {
+  MYSQL_FUNCTIONS,
+  ORACLE_FUNCTIONS,
   POSTGRES_FUNCTIONS,
   POSTGRES_OPERATORS,
   POSTGRES_TYPES,
-} from '../../../../src/kernel/evaluators/sql/pure-functions/postgres.js';
-import { SQLITE_FUNCTIONS } from '../../../../src/kernel/evaluators/sql/pure-functions/sqlite.js';
-import { TSQL_FUNCTIONS } from '../../../../src/kernel/evaluators/sql/pure-functions/tsql.js';
+  SQLITE_FUNCTIONS,
+  TSQL_FUNCTIONS,
+} from '../../../../src/kernel/evaluators/sql/pure-functions.js';
 import { sqlEvaluator } from '../../../../src/kernel/evaluators/sql/sql.js';
 import { FULL_CALL } from '../../../support/check-call.js';
 import { createTestDatabase, type TestDatabase } from '../../../support/databases.js';

@@ -1,7 +1,32 @@
-import { BUILTIN_ROWS } from './builtin-rows.js';
 import { type Grammar, readGrammar } from './grammar.js';
 import { SYSTEM_ROWS } from './system-rows.js';
 import { TOOL_ROWS } from './tool-rows.js';
+
+/**
+ * Builtins of bash and POSIX shells that run texts, or take names of variables, whose subscripts are evaluated: see
+ * `readGrammar` for the rows. Options that are not listed are outside what is understood.
+ */
+const BUILTIN_ROWS = `
+trap: [lpP] :: text builtin
+eval: :: sh builtin
+alias: [p] :: texts builtin
+hash: [rlt] p$ d= :: lax builtin
+complete|compgen: [pr] C$ W% F% [AoGXPS]= :: lax builtin
+bind: x$ f~ [lpsPSvVX] [mqru]= :: lax builtin
+mapfile|readarray: [t] [dnOsuc]= C$ :: names builtin
+fc: [lnrs] e$ :: lax builtin
+history: [cdanrwp]? s> :: lax builtin
+read: [ersE] [dinNptu]= a& :: names builtin
+printf: v& :: lax builtin
+wait: [fn] p& :: lax builtin
+unset: [fv] :: names builtin
+getopts: :: 1 names builtin
+export|readonly: [fpn] :: names builtin
+declare|typeset|local: [xrgpfFtlu] :: names builtin
+set: [euxfvnCbhamETBP] o@ :: builtin
+shopt: [supqo] :: settings builtin
+cd|pushd|popd|umask|ulimit|exit|return|shift|type|jobs|fg|bg|kill|disown|times|true|false|pwd|dirs|break|continue|echo: :: lax builtin
+`;
 
 /** Loaders of dynamic programs, which run the program that they are given. */
 const LOADER = /^ld(?:-linux|-musl|64|32)?[\w.-]*\.so(?:\.\d+)*$/;

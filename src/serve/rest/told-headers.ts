@@ -1,8 +1,16 @@
+import type { DescMessage } from '@bufbuild/protobuf';
+import { header } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import { optionOf } from '../../contract/warnings/proto-option.js';
 import { retryAfterOf } from '../../decide/decisions/applied-limits.js';
 import type { RevisedVerdict } from '../../decide/decisions/revised-verdict.js';
 import type { AppliedLimit } from '../../kernel/core/memory.js';
 import type { Call } from '../call/call.js';
-import { RATE_LIMIT_HEADER, RATE_LIMIT_POLICY_HEADER, RETRY_AFTER_HEADER } from '../wire/reply-headers.js';
+import {
+  ETAG_HEADER,
+  RATE_LIMIT_HEADER,
+  RATE_LIMIT_POLICY_HEADER,
+  RETRY_AFTER_HEADER,
+} from '../wire/reply-headers.js';
 
 /** Sends the limit that is nearest its end in headers, and the time after which an unsafe step may be repeated. */
 export function tellLimits(
@@ -50,4 +58,22 @@ function seconds(parameter: string, us: number | null): string {
 
 function secondsOf(us: number): number {
   return whole(Math.ceil(us / 1_000_000));
+}
+
+/** Sends members of a reply as headers. */
+type HeaderTeller = (reply: object, call: Call) => void;
+
+/** Sends the members of a reply that JSON routes have in headers; absent ones are not sent. */
+export function headerTeller(message: DescMessage): HeaderTeller {
+  const members = message.fields.flatMap((field) => {
+    const name = optionOf(field, header);
+    return name === '' ? [] : [{ name: field.name, header: name }];
+  });
+  return (reply, call) => {
+    for (const member of members) {
+      const value = (reply as Record<string, unknown>)[member.name];
+      if (value === undefined || value === null) continue;
+      call.tellInHeader(member.header, member.header === ETAG_HEADER ? `"${value}"` : String(value));
+    }
+  };
 }

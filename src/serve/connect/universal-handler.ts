@@ -1,3 +1,25 @@
+import type {
+  UniversalHandler,
+  UniversalServerRequest,
+  UniversalServerResponse,
+} from '@connectrpc/connect/protocol';
+
+/** A handler for the same RPC that serves its requests by `serve`. */
+export function wrappedHandler(
+  handler: UniversalHandler,
+  serve: (request: UniversalServerRequest) => Promise<UniversalServerResponse>,
+): UniversalHandler {
+  const { protocolNames, allowedMethods, supportedContentType, requestPath, service, method } = handler;
+  return Object.assign((request: UniversalServerRequest) => serve(request), {
+    protocolNames,
+    allowedMethods,
+    supportedContentType,
+    requestPath,
+    service,
+    method,
+  });
+}
+
 /** The body of a request or response of Connect, if it is a stream of bytes. */
 export function bytesOf({ body }: { readonly body?: unknown }): AsyncIterable<Uint8Array> | undefined {
   if (typeof body !== 'object' || body === null || !(Symbol.asyncIterator in body)) return undefined;
