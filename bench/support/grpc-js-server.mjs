@@ -17,7 +17,7 @@ import { agentOf, CONTROLS, controlData } from './grpc-messages.mjs';
 
 /**
  * @import { MethodDefinition, ServerDuplexStream, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js'
- * @import { RevisedVerdict } from '../../dist/src/decide/decisions/evaluation-service.js'
+ * @import { RevisedVerdict } from '../../dist/src/decide/decisions/revised-verdict.js'
  * @import { RpcCaller } from '../../dist/src/serve/call/call-host.js'
  * @import { EvaluationFields, StreamFields, StreamReply } from '../../dist/src/serve/wire/evaluation-codec.js'
  */
@@ -65,7 +65,7 @@ const calls = createEvaluationCalls(
     now: () => 0,
     programs: { progress, programOf },
     newDecisionId: createRandomIds(),
-    onVerdict: () => {},
+    observers: [],
   }),
   'refuse',
 );
