@@ -364,7 +364,7 @@ export const ProblemSchema: GenMessage<Problem> = /*@__PURE__*/
  */
 export type ProblemSubject = Message<"enforcement.v1.ProblemSubject"> & {
   /**
-   * "agent", "control", "sink", "certificate", "key", "replica" or "halt".
+   * "agent", "control", "sink", "certificate", "key" or "halt".
    *
    * @generated from field: string type = 1;
    */
@@ -561,7 +561,7 @@ export const ServerService: GenService<{
     output: typeof GetServerInfoResponseSchema;
   },
   /**
-   * Returns what needs attention, the worst first: of the service itself, its replicas, sinks and certificates, of
+   * Returns what needs attention, the worst first: of the service itself, its sinks and certificates, of
    * controls that fail and of agents that are denied by them. An empty list means that all of it works. Counts are those
    * of the last 15 minutes unless the problem says otherwise. What the database would tell is left out while it does not
    * answer, and database_down or unchecked is among the problems.
