@@ -4,6 +4,7 @@ import type { AgentKey } from '../../contract/call/namespace.js';
 import { registeredMetadataText } from '../../decide/agent-state/agent-metadata.js';
 import { stepSchemasText, storedMode } from '../../decide/agent-state/registered-schemas.js';
 import type { BulkReader } from '../../storage/database/bulk.js';
+import { portionsOf } from '../../storage/database/in-portions.js';
 import {
   type Column,
   columns,
@@ -89,8 +90,7 @@ export function createStepsRecords(
     async ofPage(rows: readonly Row[], withMetadata = false): Promise<(row: Row) => StepsRecord> {
       const found = new Map<string, KnownTexts>();
       const unknown = rows.filter((row) => !known.has(keyOf(row)));
-      for (let at = 0; at < unknown.length; at += REGISTRATIONS_AT_ONCE) {
-        const some = unknown.slice(at, at + REGISTRATIONS_AT_ONCE);
+      for (const some of portionsOf(unknown, REGISTRATIONS_AT_ONCE)) {
         const ids = Prisma.join(some.map(({ id }) => id));
         const stored = await select(REGISTRATION, read)`FROM "agents" WHERE "id" IN (${ids})`;
         const registrations = new Map(stored.map(({ id, data }) => [id, data]));

@@ -64,7 +64,7 @@ export async function createCallerParts(
       database,
       takeUsed: () => keyRing.takeUsed(),
       failures,
-      now: now,
+      now,
     }),
   );
   // Subjects of tokens are not kept either: their accounts are made again when they call.
@@ -86,7 +86,7 @@ export async function createCallerParts(
     createEndedSessions({
       store: createEndedSessionStore(database.bulk),
       failures,
-      now: now,
+      now,
     }),
   );
   const keyReader = keyReaderOf(config.auth);
@@ -95,7 +95,7 @@ export async function createCallerParts(
     methods: methods.values(),
     roles,
     failures,
-    now: now,
+    now,
   });
   features.runtimeTokens.connect(
     callerRights(config.auth, keyRing, decisions, exchangeMethod(methods.values()), namespaces),

@@ -1,6 +1,7 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { AgentKey } from '../../contract/call/namespace.js';
 import type { Database } from '../../storage/database/database.js';
+import { portionsOf } from '../../storage/database/in-portions.js';
 
 /** Rows written by one transaction, which blocks other writers of a SQLite file for some milliseconds. */
 const MAX_WRITTEN_AT_ONCE = 500;
@@ -20,10 +21,8 @@ export function createAgentUseStore(bulk: Database['bulk']): AgentUseStore {
     async record(agents, usedAtMs) {
       // In one order in all processes: PostgreSQL locks rows as they are written.
       const names = [...agents].sort();
-      for (let from = 0; from < names.length; from += MAX_WRITTEN_AT_ONCE) {
-        const rows = names
-          .slice(from, from + MAX_WRITTEN_AT_ONCE)
-          .map((name) => Prisma.sql`(${name}, ${BigInt(usedAtMs)})`);
+      for (const some of portionsOf(names, MAX_WRITTEN_AT_ONCE)) {
+        const rows = some.map((name) => Prisma.sql`(${name}, ${BigInt(usedAtMs)})`);
         await bulk.transaction((tx) =>
           tx.run(Prisma.sql`
             INSERT INTO "agent_uses" ("agent_name", "used_at_ms") VALUES ${Prisma.join(rows)}

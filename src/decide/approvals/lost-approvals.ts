@@ -2,6 +2,7 @@ import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { type AuditRecord, originOfService } from '../../storage/database/audit-log.js';
 import type { RecordedChange } from '../../storage/database/change-log.js';
 import type { DbClient } from '../../storage/database/database.js';
+import { portionsOf } from '../../storage/database/in-portions.js';
 import type { BeforeCommit } from '../../storage/database/storage-options.js';
 
 /** Most approvals that one entry of the audit log names; it tells the number of all. */
@@ -92,8 +93,8 @@ export function createApprovalEnds(now: () => number): BeforeCommit {
     if (lost.length === 0) return null;
     for (const why of Object.keys(REASONS) as (keyof typeof REASONS)[]) {
       const ids = lost.filter((row) => row.why === why).map(({ id }) => Number(id));
-      for (let at = 0; at < ids.length; at += MAX_IDS) {
-        await endAll(tx, ids.slice(at, at + MAX_IDS), 'cancelled', REASONS[why], nowMs, entryNo);
+      for (const some of portionsOf(ids, MAX_IDS)) {
+        await endAll(tx, some, 'cancelled', REASONS[why], nowMs, entryNo);
       }
     }
     return endsRecord('approval.cancel', lost, nowMs, 'what they were bound to has changed');

@@ -2,6 +2,7 @@ import type { TargetName } from '../../contract/call/namespace.js';
 import { keptMetadata } from '../../kernel/core/decided-result.js';
 import type { SchemaMismatch } from '../../kernel/core/step-schemas.js';
 import type { ControlResult, Stage, Step, Verdict } from '../../kernel/core/types.js';
+import { UNCHECKED } from '../../kernel/core/verdict.js';
 import { type ActiveHalt, type HaltNotice, haltSentence, noticeOf } from '../halts/halt.js';
 import type { ApprovalNotice } from './approval-gate.js';
 import { type ComparedStep, withComparison } from './compared-step.js';
@@ -58,12 +59,7 @@ export function haltedBy(halt: ActiveHalt, revision: number, decisionId: string 
 const DENIED = {
   is_safe: false,
   confidence: 1,
-  matches: [],
-  errors: [],
-  non_matches: [],
-  selected_controls: 0,
-  evaluated_controls: 0,
-  skipped_controls: 0,
+  ...UNCHECKED,
 } satisfies Omit<Verdict, 'reason'>;
 
 /** The outcome of a verdict for a caller that accepts these outcomes besides allow and deny. */

@@ -21,7 +21,7 @@ import { createScopeIndex, type ScopeIndex, type Selection } from './scope-index
 import type { NextTurn } from './step-account.js';
 import { type TraceMaker, wireTraces } from './trace.js';
 import type { AgentReading, ControlProgram, Verdict } from './types.js';
-import { Tally } from './verdict.js';
+import { Tally, UNCHECKED } from './verdict.js';
 
 /** Dependencies of a program. */
 export interface ProgramOptions {
@@ -54,12 +54,7 @@ const WITHOUT_CONTROLS: Verdict = {
   is_safe: false,
   confidence: 0,
   reason: 'the agent has no enabled control, and this service denies the steps of such agents',
-  matches: [],
-  errors: [],
-  non_matches: [],
-  selected_controls: 0,
-  evaluated_controls: 0,
-  skipped_controls: 0,
+  ...UNCHECKED,
 };
 
 /** Links prepared controls, in any order, into a program. Never throws. */

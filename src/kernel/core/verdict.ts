@@ -7,6 +7,16 @@ import type { Outcome } from './outcome.js';
 import type { LeafLabel } from './trace.js';
 import type { ControlResult, EvaluatorResult, Verdict } from './types.js';
 
+/** What a verdict has of controls when none was asked. */
+export const UNCHECKED = {
+  matches: [],
+  errors: [],
+  non_matches: [],
+  selected_controls: 0,
+  evaluated_controls: 0,
+  skipped_controls: 0,
+} satisfies Partial<Verdict>;
+
 /** Most controls that a reason names. */
 const NAMED_CAUSES = 5;
 /** Longest quotation of a control's message in a reason, in characters. */

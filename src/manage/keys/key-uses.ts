@@ -2,6 +2,7 @@ import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { createBatchWriter } from '../../contract/runtime/batch-writer.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { Database } from '../../storage/database/database.js';
+import { portionsOf } from '../../storage/database/in-portions.js';
 
 export interface KeyUsesOptions {
   readonly database: Pick<Database, 'bulk'>;
@@ -29,11 +30,12 @@ const MAX_AT_ONCE = 1_000;
 /** Collects uses in memory, and writes them each minute in one statement, which no call waits for. */
 export function createKeyUses({ database, takeUsed, failures, now }: KeyUsesOptions): KeyUses {
   const { start, flushLatest, close } = createBatchWriter({
-    *take() {
-      // In one order in all processes: PostgreSQL locks rows as they are written.
-      const ids = [...takeUsed()].sort((left, right) => left - right);
-      for (let from = 0; from < ids.length; from += MAX_AT_ONCE) yield ids.slice(from, from + MAX_AT_ONCE);
-    },
+    // In one order in all processes: PostgreSQL locks rows as they are written.
+    take: () =>
+      portionsOf(
+        takeUsed().toSorted((left, right) => left - right),
+        MAX_AT_ONCE,
+      ),
     async store(ids) {
       await database.bulk.transaction((tx) => tx.run(usedAt(ids, Math.floor(now() / 1000))));
     },

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { DEFAULT_NAMESPACE } from '../../contract/call/namespace.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
 import type { BulkReader } from '../../storage/database/bulk.js';
+import { portionsOf } from '../../storage/database/in-portions.js';
 import {
   columns,
   from,
@@ -105,9 +106,8 @@ async function namespaceOf(read: BulkReader, name: string): Promise<JsonObject |
 /** Their ids are read before: there is no index of the agents of a namespace by id. */
 async function* agentPages(read: BulkReader, name: string): AsyncGenerator<ReadRow<typeof AGENT>[]> {
   const ids = await select(ID, read)`FROM "agents" WHERE "namespace" = ${name} ORDER BY "id"`;
-  for (let at = 0; at < ids.length; at += LARGE_ROWS) {
-    const page = idsOf(ids.slice(at, at + LARGE_ROWS));
-    yield await select(AGENT, read)`FROM "agents" WHERE "id" IN (${page}) ORDER BY "id"`;
+  for (const page of portionsOf(ids, LARGE_ROWS)) {
+    yield await select(AGENT, read)`FROM "agents" WHERE "id" IN (${idsOf(page)}) ORDER BY "id"`;
   }
 }
 

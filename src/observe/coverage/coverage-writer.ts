@@ -1,6 +1,7 @@
 import { type BatchWriter, createBatchWriter } from '../../contract/runtime/batch-writer.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import { isRefusedData } from '../../storage/database/errors.js';
+import { portionsOf } from '../../storage/database/in-portions.js';
 import type { CoverageBatch, CoverageStore } from './coverage-store.js';
 import type { Sightings } from './sightings.js';
 
@@ -32,10 +33,9 @@ export function createCoverageWriter(options: CoverageWriterOptions): CoverageWr
   const seconds = () => Math.floor(now() / 1_000);
 
   function* take(): Iterable<CoverageBatch> {
-    const steps = sightings.take(seconds());
-    for (let at = 0; at < steps.length; at += STEPS_PER_BATCH) {
+    for (const steps of portionsOf(sightings.take(seconds()), STEPS_PER_BATCH)) {
       number += 1;
-      yield { writerId, number, steps: steps.slice(at, at + STEPS_PER_BATCH) };
+      yield { writerId, number, steps };
     }
   }
 

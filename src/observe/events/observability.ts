@@ -96,7 +96,7 @@ export async function createObservability({
     now: monotonic,
     log,
     storeRecorded() {
-      recorder?.flushSoon();
+      void recorder?.flushSoon();
       void counts.flushSoon();
     },
   });

@@ -12,6 +12,7 @@ import type { SchemaMismatch } from '../../kernel/core/step-schemas.js';
 import type { LeafLabel } from '../../kernel/core/trace.js';
 import type { ControlResult } from '../../kernel/core/types.js';
 import { unavailable } from '../../storage/database/errors.js';
+import { portionsOf } from '../../storage/database/in-portions.js';
 import { createObservabilityMeter, type DropReason, type ObservabilityMeter } from './observability-meter.js';
 import { createRepeatedTexts } from './repeated-texts.js';
 import {
@@ -101,7 +102,6 @@ export function createRecorder(options: RecorderOptions): Recorder {
   /** What is written while a caller of a namespace waits for it. */
   const tallies = new Set<{ readonly namespace: Namespace; written: number }>();
   const writer = createBatchWriter({ prepare: tellOfLost, take, store, failed, intervalMs: flushIntervalMs });
-  const { flushSoon } = writer;
   const waiting = () => [...(writer.pending ?? [])].reduce((sum, { length }) => sum + length, buffer.length);
   meter.buffered = waiting;
 
@@ -122,11 +122,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   function* take(): Iterable<Set<Note[]>> {
     for (let left = buffer.length; left > 0; left -= EVENTS_PER_WRITE) {
       const notes = buffer.splice(0, Math.min(left, EVENTS_PER_WRITE));
-      const portions = new Set<Note[]>();
-      for (let at = 0; at < notes.length; at += EVENTS_PER_PORTION) {
-        portions.add(notes.slice(at, at + EVENTS_PER_PORTION));
-      }
-      yield portions;
+      yield new Set(portionsOf(notes, EVENTS_PER_PORTION));
     }
   }
 
@@ -216,9 +212,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
           else lose(1, 'queue_full');
         }
       }
-      if (buffer.length >= EARLY_FLUSH) void flushSoon();
+      if (buffer.length >= EARLY_FLUSH && !writer.isAway) void writer.flush();
     },
-    flushSoon,
+    flushSoon: writer.flushSoon,
     start: writer.start,
     async close() {
       await writer.close();

@@ -3,6 +3,7 @@ import { createBatchWriter } from '../../contract/runtime/batch-writer.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { BulkTransaction } from '../../storage/database/bulk.js';
 import type { Database } from '../../storage/database/database.js';
+import { portionsOf } from '../../storage/database/in-portions.js';
 import {
   type NotificationFact,
   type NotifyOptions,
@@ -41,7 +42,7 @@ export function createSightingWriter(options: SightingWriterOptions): () => Prom
     const nowMs = now();
     for (const [mark, atMs] of written) if (nowMs - atMs > writtenMs || atMs > nowMs) written.delete(mark);
     const fresh = watch.take().filter((sighting) => !written.has(markOf(sighting)));
-    for (let at = 0; at < fresh.length; at += MAX_AT_ONCE) yield fresh.slice(at, at + MAX_AT_ONCE);
+    yield* portionsOf(fresh, MAX_AT_ONCE);
   }
 
   async function store(sightings: readonly Sighting[]): Promise<void> {

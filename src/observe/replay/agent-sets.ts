@@ -11,6 +11,7 @@ import { leavesOfControls } from '../../kernel/core/linked-control.js';
 import type { StepComparison, StepSchemaMode } from '../../kernel/core/step-schemas.js';
 import type { AgentFacts, ControlProgram } from '../../kernel/core/types.js';
 import type { DbClient } from '../../storage/database/database.js';
+import { portionsOf } from '../../storage/database/in-portions.js';
 import type { Proposal } from './proposal.js';
 import { changesLinks, proposedLinks, readAgentLinks } from './proposed-links.js';
 
@@ -125,8 +126,7 @@ export function createAgentSets(
         if (found === undefined) missing.set(key, agent);
         else current.set(key, found);
       }
-      const all = [...missing.values()];
-      for (let at = 0; at < all.length; at += MAX_READ) await read(all.slice(at, at + MAX_READ));
+      for (const some of portionsOf([...missing.values()], MAX_READ)) await read(some);
     },
     of: (agent) => current.get(keyOf(agent)) ?? null,
   };

@@ -30,7 +30,7 @@ const MAX_RULES = 100;
 export interface SampleServiceOptions {
   readonly database: Pick<Database, 'client' | 'bulk'>;
   readonly mutate: Mutator;
-  readonly rules: Pick<SamplingRegistry, 'refresh'>;
+  readonly rules: Pick<SamplingRegistry, 'refreshed'>;
   readonly sealing: Sealing;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -70,7 +70,7 @@ export function createSampleService({ database, mutate, rules, sealing, now }: S
         const audit = ruleFact('sampling_rule.create', made, null, factsOf(made));
         return { value: made, change: { access: true }, audit };
       });
-      await rules.refresh();
+      await rules.refreshed();
       return { rule: printedRule(rule, 0) };
     },
 
@@ -106,7 +106,7 @@ export function createSampleService({ database, mutate, rules, sealing, now }: S
         const audit = ruleFact('sampling_rule.delete', rule, factsOf(rule), null);
         return { value: null, change: { access: true }, audit };
       });
-      await rules.refresh();
+      await rules.refreshed();
       // Those that were written in between. From now on none is.
       return { deleted_samples: before + (await removeAll()) };
     },

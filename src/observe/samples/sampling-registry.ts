@@ -28,11 +28,6 @@ export class SamplingRegistry extends FollowedState<readonly SamplingRule[]> {
     return this.#rules.get(namespace)?.some((rule) => rule.id === id) ?? false;
   }
 
-  /** See `refreshed`. */
-  refresh(): Promise<void> {
-    return this.refreshed();
-  }
-
   protected override take(rules: readonly SamplingRule[]): void {
     this.readings += 1;
     const nowMs = this.options.now();

@@ -6,6 +6,7 @@ import { createPartFactory } from '../../../../src/kernel/core/evaluator-part.js
 import { leavesOfControls } from '../../../../src/kernel/core/linked-control.js';
 import { prepareControl } from '../../../../src/kernel/core/prepared-control.js';
 import type { ControlResult, Step, Verdict } from '../../../../src/kernel/core/types.js';
+import { UNCHECKED } from '../../../../src/kernel/core/verdict.js';
 import { isDraft } from '../../../../src/manage/controls/definition/definition.js';
 import type { ControlExplanation } from '../../../../src/observe/explain/explanation.js';
 import { isObject, type JsonObject, parseJson } from '../../../exact-json/src/index.js';
@@ -202,12 +203,7 @@ const SAFE: Verdict = {
   is_safe: true,
   confidence: 1,
   reason: null,
-  matches: [],
-  errors: [],
-  non_matches: [],
-  selected_controls: 0,
-  evaluated_controls: 0,
-  skipped_controls: 0,
+  ...UNCHECKED,
 };
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { HttpSinkConfig } from '../../../contract/config/config-sinks.js';
+import { portionsOf } from '../../../storage/database/in-portions.js';
 import type { TailEvent } from '../store/event-tail.js';
 import type { EventSink } from './event-sink.js';
 import { httpFormat } from './formats/http-format.js';
@@ -79,14 +80,14 @@ export function createHttpSink(options: HttpSinkOptions): EventSink {
         } catch (error) {
           if (!(error instanceof RefusedDelivery && error.status === TOO_LARGE && events.length > 1))
             throw error;
-          for (const half of groupsOf(events, Math.ceil(events.length / 2))) await postAsTaken(half);
+          for (const half of portionsOf(events, Math.ceil(events.length / 2))) await postAsTaken(half);
         }
       }
 
       async function send(events: readonly TailEvent[], reached: (position: bigint) => void): Promise<void> {
         try {
-          for (const group of groupsOf(events, requests * format.events)) {
-            await Promise.all(groupsOf(group, format.events).map(postAsTaken));
+          for (const group of portionsOf(events, requests * format.events)) {
+            await Promise.all([...portionsOf(group, format.events)].map(postAsTaken));
             reached(group.at(-1)?.position ?? 0n);
           }
         } catch (error) {
@@ -99,10 +100,4 @@ export function createHttpSink(options: HttpSinkOptions): EventSink {
       return openForwarding({ sender: client, connect: async () => stored ?? first(), send }, signal);
     },
   };
-}
-
-function groupsOf(events: readonly TailEvent[], size: number): (readonly TailEvent[])[] {
-  const groups: (readonly TailEvent[])[] = [];
-  for (let at = 0; at < events.length; at += size) groups.push(events.slice(at, at + size));
-  return groups;
 }
