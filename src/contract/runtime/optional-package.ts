@@ -1,0 +1,37 @@
+/** A package of the repository that the service can run without. */
+export interface OptionalPackage<Module> {
+  /** Its folder in `packages`. */
+  readonly name: string;
+  /** What the service refuses without it, for the log. */
+  readonly without: string;
+  /** `() => import('…/packages/NAME/src/index.js')`, for the first use. */
+  readonly load: () => Promise<Module>;
+}
+
+/** Where missing packages are told. */
+export interface MissingPackageLog {
+  warn(facts: { readonly package: string }, message: string): void;
+}
+
+/** The module of a package; null, with a warning, where it is not installed. Rejects when it is installed and does not load. */
+export async function loadOptionalPackage<Module>(
+  { name, without, load }: OptionalPackage<Module>,
+  log: MissingPackageLog,
+): Promise<Module | null> {
+  try {
+    return await load();
+  } catch (error) {
+    if (!isMissing(name, error)) {
+      throw new Error(`the package ${name} is installed but cannot be loaded`, { cause: error });
+    }
+    log.warn({ package: name }, `the package ${name} is not installed: ${without}`);
+    return null;
+  }
+}
+
+/** Whether the package itself is absent, not a module that it imports. */
+function isMissing(name: string, error: unknown): boolean {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const missing = /^Cannot find module '([^']+)'/.exec(message ?? '')?.[1]?.replaceAll('\\', '/');
+  return code === 'ERR_MODULE_NOT_FOUND' && missing?.endsWith(`/packages/${name}/src/index.js`) === true;
+}
