@@ -24,7 +24,7 @@ const CONTENTS = [
   'package.json',
   'package-lock.json',
   'LICENSE',
-  'gen/openapi',
+  'docs/openapi.json',
   'packs',
   'prisma/sqlite/migrations',
   'prisma/postgresql/migrations',

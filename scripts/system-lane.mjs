@@ -223,7 +223,7 @@ export const TRIGGERS = {
     'src/contract/config/',
   ],
   'test/serve/http/': ['src/serve/http/', 'src/serve/rest/', 'src/serve/listener/'],
-  'test/serve/openapi/': ['src/serve/openapi/', 'src/serve/descriptors/', ...PROTO],
+  'test/serve/openapi/': ['scripts/openapi/', 'src/serve/openapi/', 'src/serve/descriptors/', ...PROTO],
   'test/walks/': ['src/', 'docs/architecture.md'],
 };
 

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { DescService } from '@bufbuild/protobuf';
 import type { ServiceImpl } from '@connectrpc/connect';
 import { pino } from 'pino';
+import { openApiDocument } from '../../scripts/openapi/document.js';
 import { createHealthState } from '../../src/app/operations/health.js';
 import { createServer } from '../../src/app/wiring/server.js';
 import type { AnyHandler } from '../../src/contract/call/handler.js';
@@ -101,6 +102,7 @@ export async function startHost(
     longStreams: agelessStreams(),
     failures: NO_FAILURES,
     now: () => new Date(),
+    describe: openApiDocument,
   });
   health.setServing(true);
   await server.listen({ host: config.host, port: config.port });

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { createApp } from '../../src/app/wiring/app.js';
+import type { DescribeApi } from '../../src/app/wiring/server.js';
 import { readConfig } from '../../src/contract/config/config.js';
 import type { CallPolicy } from '../../src/serve/call/call-host.js';
 import { eventStoreOf } from './clickhouse.js';
@@ -36,6 +37,8 @@ export interface StartOptions {
   readonly eventReaderEntry?: URL;
   /** The module of the thread for large steps. */
   readonly heavyStepsEntry?: URL;
+  /** Makes the OpenAPI document. */
+  readonly describe?: DescribeApi;
 }
 
 const START_ATTEMPTS = 20;
@@ -67,6 +70,7 @@ export async function startService(
     policies = [],
     eventReaderEntry = compiledEntry(EVENT_READER),
     heavyStepsEntry = compiledEntry(STEP_THREAD),
+    describe,
   }: StartOptions = {},
 ): Promise<TestService> {
   const directory = mkdtempSync(path.join(tmpdir(), 'service-'));
@@ -104,6 +108,7 @@ export async function startService(
       // Tests that count queries count only those of their calls.
       approvalsIdleMs: 3_600_000,
       ...(keepsLines ? { onQuery: keepIn(queries) } : {}),
+      ...(describe === undefined ? {} : { describe }),
     }),
   );
   const { address: url, operations } = await app.listen();

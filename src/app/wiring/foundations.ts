@@ -15,6 +15,7 @@ import { createMetrics, type Metrics } from '../operations/metrics.js';
 import type { Parts } from '../process/parts.js';
 import { openTelemetry } from '../telemetry/open-telemetry.js';
 import type { Telemetry } from '../telemetry/telemetry.js';
+import type { DescribeApi } from './server.js';
 
 /** Inputs of the service. */
 export interface AppOptions {
@@ -28,6 +29,8 @@ export interface AppOptions {
   readonly threadEntries?: ThreadEntries;
   /** Milliseconds between two looks for expired approvals while nothing waits for them; for tests that count queries. */
   readonly approvalsIdleMs?: number;
+  /** Makes the OpenAPI document, for its build; the built one is served by default. */
+  readonly describe?: DescribeApi;
   /** Set when this is one of several processes that serve one port. */
   readonly shared?: {
     /** Whether the parent process has migrated the database; if not, it could not be used. */
@@ -58,6 +61,7 @@ export interface Foundations extends Pick<AppOptions, 'config' | 'log'> {
   readonly meters: ReadonlyMap<string, EvaluatorMeter>;
   readonly threadEntries: ThreadEntries;
   readonly approvalsIdleMs: number | undefined;
+  readonly describe: DescribeApi | undefined;
   readonly metrics: Metrics;
   readonly telemetry: Telemetry;
   /** Milliseconds since 1970. */
@@ -71,7 +75,16 @@ const TELEMETRY_LIMIT_MS = 3_000;
 
 /** Opens the database, applies migrations, and loads the evaluators. */
 export async function openFoundations(options: AppOptions, parts: Parts): Promise<Foundations> {
-  const { config, log, onQuery, shared, policies = [], threadEntries = {}, approvalsIdleMs } = options;
+  const {
+    config,
+    log,
+    onQuery,
+    shared,
+    policies = [],
+    threadEntries = {},
+    approvalsIdleMs,
+    describe,
+  } = options;
   const now = () => Date.now();
   const failures = createRepeatLog({ log });
   parts.add({ close: () => failures.close() });
@@ -140,6 +153,7 @@ export async function openFoundations(options: AppOptions, parts: Parts): Promis
     metrics,
     threadEntries,
     approvalsIdleMs,
+    describe,
     telemetry,
     now,
     monotonic: () => performance.now(),

@@ -3,6 +3,7 @@ import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import type { ConnectRouter } from '@connectrpc/connect';
 import type { FastifyInstance } from 'fastify';
 import { Health } from '../../../gen/proto/grpc/health/v1/health_pb.js';
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { MessageReader } from '../../contract/call/handler.js';
 import type { Entrance } from '../../serve/admission/entrance.js';
 import type { Authenticator } from '../../serve/auth/authenticator.js';
@@ -18,6 +19,7 @@ import type { RpcMethod } from '../../serve/descriptors/rpc-methods.js';
 import { registerCors } from '../../serve/http/cors.js';
 import { boundBodies } from '../../serve/http/request-bodies.js';
 import { registerOpenApi } from '../../serve/openapi/openapi-routes.js';
+import { type ServedApi, servedDocument } from '../../serve/openapi/served-document.js';
 import { startRestCalls } from '../../serve/rest/rest-calls.js';
 import { registerRestErrors } from '../../serve/rest/rest-errors.js';
 import type { RestRoute } from '../../serve/rest/rest-route.js';
@@ -35,6 +37,15 @@ import { registerOperations } from '../operations/operations-routes.js';
 import { registerReflection } from '../operations/reflection.js';
 import { credentialHeaders, credentialReaderFor } from './credential-readers.js';
 import { type BaseOptions, createBase, logRequests } from './fastify-base.js';
+
+/** What the OpenAPI document is made from. */
+export interface DescribedApi extends ServedApi {
+  readonly routes: readonly RestRoute[];
+  readonly version: string;
+}
+
+/** Makes the OpenAPI document. */
+export type DescribeApi = (api: DescribedApi) => JsonObject | Promise<JsonObject>;
 
 /** Everything the host serves, and its dependencies. */
 export interface ServerOptions extends BaseOptions {
@@ -57,6 +68,8 @@ export interface ServerOptions extends BaseOptions {
   readonly shutdownSignal: AbortSignal;
   /** Asked to end when they are old, and at shutdown. */
   readonly longStreams: LongStreams;
+  /** The built document is served by default. */
+  readonly describe?: DescribeApi | undefined;
 }
 
 /** Creates the Fastify instance that serves every protocol. */
@@ -84,15 +97,16 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   });
   registerRestErrors(app, { ...options, finder, unserved });
   if (config.operations === null) registerOperations(app, options.state, options.metrics);
-  registerOpenApi(app, async () => {
-    const { openApiDocument } = await import('../../serve/openapi/document.js');
-    return openApiDocument({
+  const { describe = servedDocument } = options;
+  registerOpenApi(app, async () =>
+    describe({
       routes: options.restRoutes,
       version: options.state.version,
       apiPrefix: config.apiPrefix,
-      methodsAt: finder.methodsAt,
-    });
-  });
+      apiBase: config.apiBase,
+      methodsAt: finder.allMethodsAt,
+    }),
+  );
   if (dashboard !== undefined) {
     await registerDashboard(app, {
       apiPrefix: config.apiPrefix,

@@ -205,6 +205,7 @@ export async function createTransports(
     registerRpcs: rpcServices(features, calls, longStreams, bodyBytes),
     shutdownSignal: shutdown.signal,
     longStreams,
+    describe: foundations.describe,
     ...errors,
   };
   const server = await createServer({ ...serverOptions, listener, gate });

@@ -25,7 +25,6 @@ const OPTIONAL: Readonly<Record<string, RegExp>> = {
   'bearer tokens': /^node_modules\/oauth4webapi\/|^src\/serve\/auth\/(?:bearer-tokens|issuer-)/,
   'login at the issuer': /^src\/serve\/session\/(?:issuer-login(?!-paths)|login-flow)/,
   'signatures of tokens': /^node_modules\/jose\//,
-  'the OpenAPI document': /^src\/serve\/openapi\/(?!docs-page|openapi-routes)/,
   'files of pages': /^node_modules\/(?:@fastify\/(?:send|static)|swagger-ui-dist)\/(?!package\.json)/,
   'compilers of schemas': /^node_modules\/(?:ajv|@fastify\/(?:ajv|fast-json-stringify)-compiler)\//,
   PostgreSQL:
@@ -88,7 +87,7 @@ describe('a start', () => {
       body: JSON.stringify(login),
     });
     expect(status).toBe(200);
-    const used = ['signatures of tokens', 'the OpenAPI document', 'files of pages'];
+    const used = ['signatures of tokens', 'files of pages'];
     expect(Object.keys(await parts())).toEqual(used);
   });
 

@@ -4,9 +4,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, it } from 'vitest';
 import { readDocuments } from '../../../packages/documents/src/index.js';
 import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
+import { documentsJsonSchema } from '../../../scripts/openapi/documents-schema.js';
 import { inPackage } from '../../../src/contract/runtime/package-root.js';
 import { KINDS } from '../../../src/manage/configuration/configuration-object.js';
-import { documentsJsonSchema } from '../../../src/serve/openapi/documents-schema.js';
 import { largeSet } from './documents.support.js';
 
 const validate = new Ajv2020({ strict: false }).compile(documentsJsonSchema());

@@ -9,9 +9,9 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { http } from '../../../gen/proto/google/api/annotations_pb.js';
 import { PACKAGE_ROOT } from '../../../scripts/compose-schema.mjs';
+import { presenceExceptions } from '../../../scripts/openapi/reply-presence.js';
 import { type App, createApp } from '../../../src/app/wiring/app.js';
 import { readConfig } from '../../../src/contract/config/config.js';
-import { presenceExceptions } from '../../../src/serve/openapi/reply-presence.js';
 import {
   type OpenApiDocument,
   operationsOf,

@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { PACKAGE_ROOT } from '../../../scripts/compose-schema.mjs';
-import { PARAMETER_EXAMPLES } from '../../../src/serve/openapi/examples.js';
+import { openApiDocument } from '../../../scripts/openapi/document.js';
+import { PARAMETER_EXAMPLES } from '../../../scripts/openapi/examples.js';
 import { TOKEN_SETTINGS } from '../../e2e/every-rpc.support.js';
 import { describeOnSqlite } from '../../support/databases.js';
 import {
@@ -44,14 +45,16 @@ const FILE = path.join(PACKAGE_ROOT, 'gen', 'openapi', 'reply-examples.json');
 describeOnSqlite('the examples of the OpenAPI document', (freshDatabaseUrl) => {
   let document: OpenApiDocument;
   let operations: PlacedOperation[];
-  const service = suiteService(async () => ({
+  const variables = async () => ({
     DATABASE_URL: await freshDatabaseUrl(),
     SERVICE_API_KEY_ENABLED: 'true',
     // The key of the example of the login.
     SERVICE_API_KEYS: 'a-key-of-the-service',
     SERVICE_OPERATOR_API_KEYS: 'an-operator-key',
     ...TOKEN_SETTINGS,
-  }));
+  });
+  // The document is built from what this test writes.
+  const service = suiteService(variables, { describe: openApiDocument });
   const { call } = service;
   beforeAll(async () => {
     document = await readOpenApi(service.url);

@@ -5,10 +5,15 @@ import {
   omit_empty_members,
   on_request,
   variant,
-} from '../../../gen/proto/enforcement/v1/options_pb.js';
-import type { JsonObject } from '../../../packages/exact-json/src/index.js';
-import { optionOf } from '../../contract/warnings/proto-option.js';
-import { isFreeForm, isPrinted, isTextType, textTypeSchema } from '../descriptors/reply-shape.js';
+} from '../../gen/proto/enforcement/v1/options_pb.js';
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
+import { optionOf } from '../../src/contract/warnings/proto-option.js';
+import {
+  isFreeForm,
+  isPrinted,
+  isTextType,
+  textTypeSchema,
+} from '../../src/serve/descriptors/reply-shape.js';
 import { problemSchema } from './problem-schemas.js';
 import { descriptionOf } from './proto-comments.js';
 import { mayBeAbsent } from './reply-presence.js';

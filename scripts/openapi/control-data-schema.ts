@@ -1,7 +1,7 @@
 import type { DescMessage } from '@bufbuild/protobuf';
-import { ControlTemplateSchema } from '../../../gen/proto/enforcement/v1/control_pb.js';
-import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
-import { controlJsonSchema } from '../../manage/controls/control-json-schema.js';
+import { ControlTemplateSchema } from '../../gen/proto/enforcement/v1/control_pb.js';
+import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
+import { controlJsonSchema } from '../../src/manage/controls/control-json-schema.js';
 import { messageSchema } from './message-schemas.js';
 import { descriptionOf } from './proto-comments.js';
 import type { SchemaPool } from './schema-pool.js';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { findUp } from '../../contract/runtime/package-root.js';
+import { findUp } from '../../src/contract/runtime/package-root.js';
 
 /**
  * Comments of services, RPCs, messages and members in the proto files, by full name. Generated code has no

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../../packages/exact-json/src/index.js';
-import { ERROR_TABLE } from '../../contract/errors/error-table.js';
-import { MEDIA_TYPES } from '../wire/media-types.js';
-import { ERROR_TYPE_BASE } from '../wire/problem.js';
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
+import { ERROR_TABLE } from '../../src/contract/errors/error-table.js';
+import { MEDIA_TYPES } from '../../src/serve/wire/media-types.js';
+import { ERROR_TYPE_BASE } from '../../src/serve/wire/problem.js';
 import type { SchemaPool } from './schema-pool.js';
 
 const TEXT: JsonObject = { type: 'string' };

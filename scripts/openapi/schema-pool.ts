@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '../../../packages/exact-json/src/index.js';
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
 
 /** The named schemas of a document. */
 export interface SchemaPool {

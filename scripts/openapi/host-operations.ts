@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../../packages/exact-json/src/index.js';
-import { STORAGE_STATES } from '../../storage/database/storage-health/storage-state.js';
-import { HOST_ROUTES, type HostRouteName, hostPath } from '../routing/host-routes.js';
-import { MEDIA_TYPES } from '../wire/media-types.js';
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
+import { HOST_ROUTES, type HostRouteName, hostPath } from '../../src/serve/routing/host-routes.js';
+import { MEDIA_TYPES } from '../../src/serve/wire/media-types.js';
+import { STORAGE_STATES } from '../../src/storage/database/storage-health/storage-state.js';
 import { withReplyExample } from './examples.js';
 import { failure, response } from './problem-schemas.js';
 import type { SchemaPool } from './schema-pool.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
-import { findUp } from '../../contract/runtime/package-root.js';
+import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
+import { findUp } from '../../src/contract/runtime/package-root.js';
 
 /** Parameters of paths, in every operation that has them: they name what the examples of the bodies create. */
 const PATH: Readonly<Record<string, JsonValue>> = {

@@ -1,7 +1,7 @@
-import { ConfigurationDocumentSchema } from '../../../gen/proto/enforcement/v1/configuration_service_pb.js';
-import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
-import { KINDS, type Kind } from '../../manage/configuration/configuration-object.js';
-import { COMMON_MEMBERS, KIND_MEMBERS } from '../../manage/configuration/document-schema.js';
+import { ConfigurationDocumentSchema } from '../../gen/proto/enforcement/v1/configuration_service_pb.js';
+import { isObject, type JsonObject, type JsonValue } from '../../packages/exact-json/src/index.js';
+import { KINDS, type Kind } from '../../src/manage/configuration/configuration-object.js';
+import { COMMON_MEMBERS, KIND_MEMBERS } from '../../src/manage/configuration/document-schema.js';
 import { controlDataSchema } from './control-data-schema.js';
 import { fieldSchema } from './message-schemas.js';
 import { descriptionOf } from './proto-comments.js';

@@ -1,12 +1,12 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import type { z } from 'zod';
-import { Access, evaluation, header, scopes } from '../../../gen/proto/enforcement/v1/options_pb.js';
-import type { JsonObject } from '../../../packages/exact-json/src/index.js';
-import type { ErrorForm } from '../../contract/call/handler.js';
-import { optionOf } from '../../contract/warnings/proto-option.js';
-import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
-import { MEDIA_TYPES } from '../wire/media-types.js';
+import { Access, evaluation, header, scopes } from '../../gen/proto/enforcement/v1/options_pb.js';
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
+import type { ErrorForm } from '../../src/contract/call/handler.js';
+import { optionOf } from '../../src/contract/warnings/proto-option.js';
+import type { HttpBinding, RpcMethod } from '../../src/serve/descriptors/rpc-methods.js';
+import { MEDIA_TYPES } from '../../src/serve/wire/media-types.js';
 import {
   ETAG_HEADER,
   NEXT_PAGE_HEADER,
@@ -14,7 +14,7 @@ import {
   RATE_LIMIT_POLICY_HEADER,
   RETRY_AFTER_HEADER,
   REVISION_HEADER,
-} from '../wire/reply-headers.js';
+} from '../../src/serve/wire/reply-headers.js';
 import { withParameterExamples, withReplyExample } from './examples.js';
 import { type Form, fieldSchema, messageSchema } from './message-schemas.js';
 import { failure, response } from './problem-schemas.js';

@@ -1,20 +1,11 @@
-import type { JsonObject } from '../../../packages/exact-json/src/index.js';
-import { SESSION_COOKIE } from '../auth/session-cookie.js';
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
+import type { DescribedApi } from '../../src/app/wiring/server.js';
+import { SESSION_COOKIE } from '../../src/serve/auth/session-cookie.js';
 import { hostOperations } from './host-operations.js';
 import { failureResponses } from './problem-schemas.js';
 import { commentOf } from './proto-comments.js';
-import { type DescribedRoute, rpcOperation, tagOf } from './rpc-operations.js';
+import { rpcOperation, tagOf } from './rpc-operations.js';
 import { createSchemaPool } from './schema-pool.js';
-
-/** Input of a document. */
-export interface DocumentSource {
-  readonly routes: readonly DescribedRoute[];
-  readonly version: string;
-  /** First part of the path of the JSON routes, for example `/api`. */
-  readonly apiPrefix: string;
-  /** Methods that are served at a path that is not in `routes`. */
-  methodsAt(path: string): readonly string[] | undefined;
-}
 
 const HOST_TAGS: Readonly<Record<string, string>> = {
   Session: 'Logs browsers in and out.',
@@ -22,7 +13,7 @@ const HOST_TAGS: Readonly<Record<string, string>> = {
 };
 
 /** The OpenAPI 3.1 document of the service. Throws if two operations have the same id or path and method. */
-export function openApiDocument(source: DocumentSource): JsonObject {
+export function openApiDocument(source: DescribedApi): JsonObject {
   const pool = createSchemaPool();
   const paths = new Map<string, JsonObject>();
   const ids = new Set<string>();
@@ -41,7 +32,7 @@ export function openApiDocument(source: DocumentSource): JsonObject {
     add(route.template, route.binding.verb.toLowerCase(), rpcOperation(route, pool));
   }
   for (const { path, verb, operation } of hostOperations(source.apiPrefix, pool)) {
-    if (!source.methodsAt(path)?.includes(verb.toUpperCase())) continue;
+    if (!source.methodsAt(path).includes(verb.toUpperCase())) continue;
     for (const tag of operation.tags as string[]) tags.set(tag, HOST_TAGS[tag] ?? '');
     add(path, verb, operation);
   }
