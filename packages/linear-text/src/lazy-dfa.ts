@@ -21,6 +21,8 @@ import { isWordUnit } from './word-finder.js';
 export const UNITS_PER_STEP = 4;
 /** Cells of a new row equivalent in time to one visit of an instruction. */
 const CELLS_PER_STEP = 16;
+/** Costs of transitions are kept as whole numbers: all parts of a step in them are of cells. */
+const PARTS_OF_STEP = CELLS_PER_STEP;
 
 /** Thrown by a search that exceeds its step limit. */
 export class SearchTooCostly extends Error {}
@@ -43,7 +45,8 @@ const LOST = -2;
  *
  * Work is counted in steps, one for each visit of an instruction while a state is built; following an
  * existing state costs next to nothing. Whether a search is too costly depends on the program and the text
- * alone, not on earlier searches: a search of a text that could be too long starts without any states.
+ * alone, not on earlier searches: a search that could be too costly is counted, which means that it is charged for each
+ * transition when it first takes it, as if no search had been there before.
  */
 export class LazyDfa {
   readonly #program: FlatProgram;
@@ -55,10 +58,15 @@ export class LazyDfa {
   readonly #worstTransition: number;
   /** Context that the assertions of the program depend on. */
   readonly #asked: number;
-  /** Row of the first state, and the generation of states that it belongs to. */
+  /** Row of the first state, the generation of states that it belongs to, and the steps that it took. */
   #startRow = UNKNOWN;
   #startGeneration = UNKNOWN;
+  #startSteps = 0;
+  /** Number of the last counted search. */
+  #search = 0;
   #steps = 0;
+  /** Those for the length of the texts. */
+  #textSteps = 0;
   #maxSteps = 0;
 
   constructor(program: Program) {
@@ -79,7 +87,11 @@ export class LazyDfa {
 
   /** Whether `text` contains a match. Throws `SearchTooCostly` when this takes more than `maxSteps`. */
   test(text: string, maxSteps: number): boolean {
-    this.#prepare(text.length, 1, maxSteps);
+    if (this.#prepare(text.length, 1, maxSteps)) {
+      const found = this.#runCounted(text);
+      if (found !== undefined) return found;
+      this.#startOver();
+    }
     return this.#run(text);
   }
 
@@ -90,7 +102,11 @@ export class LazyDfa {
   testAny(texts: readonly string[], maxSteps: number): boolean {
     let length = 0;
     for (const text of texts) length += text.length;
-    this.#prepare(length, texts.length, maxSteps);
+    if (this.#prepare(length, texts.length, maxSteps)) {
+      const found = this.#runEachCounted(texts);
+      if (found !== undefined) return found;
+      this.#startOver();
+    }
     for (const text of texts) {
       // The states may have been cleared during the previous text.
       if (this.#startGeneration !== this.#states.generation) this.#begin();
@@ -99,15 +115,41 @@ export class LazyDfa {
     return false;
   }
 
-  /** Prepares a search in `texts` texts of `length` code units in total. */
-  #prepare(length: number, texts: number, maxSteps: number): void {
-    this.#steps = 0;
+  /**
+   * Prepares a search in `texts` texts of `length` code units in total. Returns whether it is counted: one that begins
+   * without states needs not be.
+   */
+  #prepare(length: number, texts: number, maxSteps: number): boolean {
     this.#maxSteps = maxSteps;
-    this.#charge(length / UNITS_PER_STEP + (texts - 1));
+    this.#textSteps = length / UNITS_PER_STEP + (texts - 1);
+    this.#steps = 0;
+    this.#charge(this.#textSteps);
     reserve(this.#program.size);
     releaseWhenFull();
+    const states = this.#states;
     const mayCostTooMuch = (length + 2 * texts) * this.#worstTransition > maxSteps / 2;
-    if (this.#startGeneration !== this.#states.generation || mayCostTooMuch) this.#begin();
+    if (mayCostTooMuch && !states.isCounted) {
+      states.count();
+      this.#begin();
+      return false;
+    }
+    if (this.#startGeneration !== states.generation) {
+      this.#begin();
+      return false;
+    }
+    if (!mayCostTooMuch) return false;
+    this.#search += 1;
+    this.#charge(this.#startSteps);
+    return true;
+  }
+
+  /** Like `#runCounted`, for each of several texts. */
+  #runEachCounted(texts: readonly string[]): boolean | undefined {
+    for (const text of texts) {
+      const found = this.#runCounted(text);
+      if (found !== false) return found;
+    }
+    return false;
   }
 
   #run(text: string): boolean {
@@ -120,8 +162,6 @@ export class LazyDfa {
       let id: number;
       if (unit < 256) {
         id = latin1[unit] ?? 0;
-      } else if ((unit & 0xfc00) !== 0xd800) {
-        id = this.#classes.classOf(unit);
       } else {
         const code = text.codePointAt(at) ?? unit;
         if (code > 0xffff) at += 1;
@@ -140,9 +180,59 @@ export class LazyDfa {
     return (cells[row + this.#endClass] || this.#build(row, this.#endClass)) === FOUND;
   }
 
+  /** The same in a counted search; undefined when the states of all searches do not fit, so that it must start over. */
+  #runCounted(text: string): boolean | undefined {
+    const { latin1 } = this.#classes;
+    const { length } = text;
+    const search = this.#search;
+    let { cells, takenBy } = this.#states;
+    let row = this.#startRow;
+    if (row < 0) return row === FOUND;
+    for (let at = 0; at <= length; at += 1) {
+      const unit = at < length ? text.charCodeAt(at) : 0;
+      let id: number;
+      if (at === length) {
+        id = this.#endClass;
+      } else if (unit < 256) {
+        id = latin1[unit] ?? 0;
+      } else {
+        const code = text.codePointAt(at) ?? unit;
+        if (code > 0xffff) at += 1;
+        id = this.#classes.classOf(code);
+      }
+      const cell = row + id;
+      if (takenBy[cell] !== search) {
+        if (!this.#takeFirst(row, id)) return undefined;
+        ({ cells, takenBy } = this.#states);
+      }
+      row = cells[cell] ?? LOST;
+      if (row < 0) return row === FOUND;
+    }
+    return false;
+  }
+
+  /** Takes a transition for the first time in a counted search. Returns whether its cell was kept. */
+  #takeFirst(row: number, id: number): boolean {
+    const states = this.#states;
+    const { generation } = states;
+    const cell = row + id;
+    if (states.cells[cell] === UNKNOWN) this.#build(row, id);
+    else this.#charge((states.costs[cell] ?? 0) / PARTS_OF_STEP);
+    if (states.generation !== generation) return false;
+    states.takenBy[cell] = this.#search;
+    return true;
+  }
+
+  /** Begins a counted search again, without states. */
+  #startOver(): void {
+    this.#steps = this.#textSteps;
+    this.#begin();
+  }
+
   /** Resets to the first state only. */
   #begin(): void {
     const { target } = scratch;
+    const steps = this.#steps;
     this.#states.clear();
     nextMark();
     const before = this.#program.visits;
@@ -150,18 +240,22 @@ export class LazyDfa {
     this.#charge(this.#program.visits - before);
     this.#startRow = count < 0 ? FOUND : this.#enter(count, BEGIN_TEXT | BEGIN_LINE);
     this.#startGeneration = this.#states.generation;
+    this.#startSteps = this.#steps - steps;
   }
 
   /** Computes and stores the transition of class `id` from the state at `row`. */
   #build(row: number, id: number): number {
     const states = this.#states;
     const { generation } = states;
+    const steps = this.#steps;
     const before = this.#program.visits;
     const code = id === this.#endClass ? END : (this.#classes.samples[id] ?? 0);
     const next = this.#next(row, code);
-    // A new state may have evicted all others; then there is no cell to store it in.
-    if (states.generation === generation) states.cells[row + id] = next;
     this.#charge(this.#program.visits - before + 1);
+    // A new state may have evicted all others; then there is no cell to store it in.
+    if (states.generation !== generation) return next;
+    states.cells[row + id] = next;
+    if (states.isCounted) states.costs[row + id] = (this.#steps - steps) * PARTS_OF_STEP;
     return next;
   }
 
@@ -227,7 +321,10 @@ export class LazyDfa {
 
   #charge(steps: number): void {
     this.#steps += steps;
-    if (this.#steps > this.#maxSteps) throw new SearchTooCostly();
+    if (this.#steps <= this.#maxSteps) return;
+    // The same for each order of charges.
+    this.#steps = this.#maxSteps;
+    throw new SearchTooCostly();
   }
 }
 

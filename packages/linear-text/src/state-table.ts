@@ -8,6 +8,10 @@ export const MAX_STATE_BYTES = 512 * 1024;
 /** Memory of a state besides its row and its instructions, in bytes. */
 const STATE_OVERHEAD = 200;
 
+/** Memory of the cost of a cell and of who took it last. */
+const COUNTED_CELL_BYTES = 8;
+
+const EMPTY: Int32Array = new Int32Array(0);
 /** Rows of a new table. */
 const FIRST_ROWS = 8;
 
@@ -23,6 +27,12 @@ export class StateTable {
   cells: Int32Array;
   /** Number of times the states were cleared. */
   generation = 0;
+  /** Whether there were counted searches, which need the two arrays that follow; they are empty before. */
+  isCounted = false;
+  /** Sixteenths of a step that the transition of each cell took. */
+  costs = EMPTY;
+  /** The counted search that took the transition of each cell last. */
+  takenBy = EMPTY;
 
   /** @param stride number of cells of a row */
   constructor(stride: number) {
@@ -35,6 +45,9 @@ export class StateTable {
   release(): void {
     this.clear();
     this.cells = new Int32Array(FIRST_ROWS * this.#stride);
+    this.isCounted = false;
+    this.costs = EMPTY;
+    this.takenBy = EMPTY;
     this.#isHolder = false;
   }
 
@@ -46,6 +59,16 @@ export class StateTable {
     this.#byHash.clear();
     this.#bytes = 0;
     this.generation += 1;
+  }
+
+  /** Clears all states, and records the costs of transitions from now on. */
+  count(): void {
+    this.clear();
+    const { length } = this.cells;
+    this.isCounted = true;
+    this.costs = new Int32Array(length);
+    this.takenBy = new Int32Array(length);
+    take(COUNTED_CELL_BYTES * length);
   }
 
   /** The instructions of the state whose row begins at `row`. */
@@ -80,9 +103,12 @@ export class StateTable {
     const state = this.#sets.length;
     const row = state * this.#stride;
     if (row + this.#stride > this.cells.length) {
-      const cells = new Int32Array(this.cells.length * 2);
-      cells.set(this.cells);
-      this.cells = cells;
+      this.cells = doubled(this.cells);
+      if (this.isCounted) {
+        take(COUNTED_CELL_BYTES * this.costs.length);
+        this.costs = doubled(this.costs);
+        this.takenBy = doubled(this.takenBy);
+      }
     }
     this.cells.fill(0, row, row + this.#stride);
     this.#sets.push(members.slice());
@@ -98,7 +124,12 @@ export class StateTable {
   }
 }
 
-const EMPTY = new Int32Array(0);
+function doubled(cells: Int32Array): Int32Array {
+  const more = new Int32Array(cells.length * 2);
+  more.set(cells);
+  return more;
+}
+
 
 /** Most memory of the states of all patterns together, in bytes; a running search may exceed it. */
 export const MAX_TOTAL_STATE_BYTES = 64 * 1024 * 1024;

@@ -24,7 +24,7 @@ function compiled({ pattern, ignoreCase }: PatternCase): { engine: RE2JS; progra
 }
 
 /** The answer, or the name of what is thrown. */
-function outcome(dfa: LazyDfa, text: string, maxSteps: number): boolean | string {
+function outcome(dfa: Pick<LazyDfa, 'test'>, text: string, maxSteps: number): boolean | string {
   try {
     return dfa.test(text, maxSteps);
   } catch (error) {
@@ -123,6 +123,45 @@ describe('LazyDfa', () => {
       { numRuns: 1_500 },
     );
     expect(Math.min(seen.get('too costly') ?? 0, seen.get(false) ?? 0)).toBeGreaterThan(50);
+  });
+
+  it('charges a search that could be too costly as if there had been none before, also where states were dropped', () => {
+    const many = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 9_000, maxLength: 16_000 });
+    const few = fc.string({ unit: fc.constantFrom('a', 'b', ' ', 'é', '😀'), minLength: 40, maxLength: 400 });
+    const search = fc.oneof(
+      // Which of the last 13 characters were an a: there is no room for the states of two such texts.
+      fc.tuple(
+        fc.constant('a[ab]{12}c'),
+        fc.array(many, { minLength: 1, maxLength: 3 }),
+        fc.constant(1_500_000),
+      ),
+      fc.tuple(
+        fc.constantFrom('(?i)\\b(?:ab|ba|bab)\\b.{0,20}\\b(?:aba|abb)\\b', '(?:[ab]*a[ab]{6}){3}c'),
+        fc.array(few, { minLength: 2, maxLength: 6 }),
+        fc.integer({ min: 2_000, max: 20_000 }),
+      ),
+    );
+    let warm = 0;
+    fc.assert(
+      fc.property(search, fc.boolean(), ([source, texts, limit], together) => {
+        const dfa = dfaOf(source);
+        for (const text of [...texts, ...texts]) {
+          const fresh = dfaOf(source);
+          const of = (one: LazyDfa) => [
+            outcome(
+              { test: (_, max) => (together ? one.testAny([text, 'b', text], max) : one.test(text, max)) },
+              text,
+              limit,
+            ),
+            one.steps,
+          ];
+          expect(of(dfa)).toEqual(of(fresh));
+          warm += 1;
+        }
+      }),
+      { numRuns: 40 },
+    );
+    expect(warm).toBeGreaterThan(100);
   });
 
   it('drops its states when they become too many, and continues', () => {
