@@ -130,7 +130,6 @@ function doubled(cells: Int32Array): Int32Array {
   return more;
 }
 
-
 /** Most memory of the states of all patterns together, in bytes; a running search may exceed it. */
 export const MAX_TOTAL_STATE_BYTES = 64 * 1024 * 1024;
 
