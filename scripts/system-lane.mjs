@@ -132,6 +132,13 @@ export const TRIGGERS = {
     'src/decide/approvals/',
   ],
   'test/e2e/stream-ends.': ['src/serve/', 'src/observe/events/', 'src/decide/approvals/', ...DECISIONS],
+  'test/e2e/without-detectors.': [
+    'packages/detectors/',
+    'src/contract/runtime/',
+    'src/kernel/evaluators/',
+    'src/manage/controls/',
+    'src/observe/samples/',
+  ],
   'test/e2e/watch-large-controls.': [...DECISIONS, 'src/serve/connect/', 'packages/client/'],
   'test/kernel/evaluators/custom/': [
     'src/kernel/evaluators/custom/',

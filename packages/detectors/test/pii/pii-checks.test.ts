@@ -1,7 +1,9 @@
 import { getCountrySpecifications, isValidIBAN } from 'ibantools';
+import { getCountries } from 'libphonenumber-js/max';
 import { stdnum } from 'stdnum';
 import { describe, expect, it } from 'vitest';
 import { IBAN_LENGTHS, isIban } from '../../src/pii/find-iban.js';
+import { PHONE_REGIONS } from '../../src/pii/find-phone.js';
 import { SHAPED_KINDS } from '../../src/pii/kinds/kinds.js';
 import { isCard } from '../../src/pii/kinds/payment.js';
 
@@ -261,3 +263,7 @@ function remainder(code: string): number {
   const written = [...(code.slice(4) + code.slice(0, 4))].map((unit) => Number.parseInt(unit, 36)).join('');
   return Number(BigInt(written) % 97n);
 }
+
+it('the regions with numbering plans are those of the library', () => {
+  expect(PHONE_REGIONS).toEqual(getCountries());
+});
