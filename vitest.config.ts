@@ -180,7 +180,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'system',
-          include: ['test/**/*.system.test.ts'],
+          include: ['test/**/*.system.test.ts', 'packages/*/test/**/*.system.test.ts'],
           exclude: ['**/node_modules/**', ...OWN_PROCESS],
           isolate: false,
           sequence: { groupOrder: 4 },

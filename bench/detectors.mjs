@@ -4,7 +4,7 @@
  * grows with the size, over four sizes: 1 is linear. A detector takes part as soon as it is built in and has a
  * configuration here. Nothing here fails on speed; a search that ends in an error ends the run.
  */
-import { builtinEvaluators } from '../dist/src/kernel/evaluators/load-evaluators.js';
+import { evaluators } from '../dist/packages/detectors/src/index.js';
 import { HOSTILE_PARTS, hostileText, typicalText } from './support/detector-texts.mjs';
 import { cpuMsSince } from './support/measure.mjs';
 import { median, report, singleRow } from './support/report.mjs';
@@ -44,7 +44,7 @@ const CALL = {
 /** @type {Map<string, CompiledEvaluator>} */
 const detectors = new Map();
 for (const [name, config] of Object.entries(CONFIGS)) {
-  const evaluator = builtinEvaluators.find((one) => one.name === name);
+  const evaluator = evaluators.find((one) => one.name === name);
   if (evaluator === undefined) throw new Error(`there is no detector ${name}`);
   detectors.set(name, evaluator.compile({ ...config }));
 }

@@ -41,6 +41,8 @@ const READING = ['src/serve/event-reading/', 'src/observe/events/', 'packages/su
 
 /** @type {Readonly<Record<string, readonly string[]>>} */
 export const TRIGGERS = {
+  'packages/detectors/test/shell/': ['packages/shell-reader/', 'packages/detectors/', 'test/corpora/'],
+  'packages/detectors/test/url/': ['packages/detectors/'],
   'test/main-job.': ['src/', ...STORAGE, ...PROTO],
   'test/app/wiring/': [...PROCESS, 'src/serve/listener/', 'src/serve/routing/'],
   'test/decide/approvals/': ['src/decide/approvals/', ...DECISIONS, ...STORAGE],
@@ -130,6 +132,13 @@ export const TRIGGERS = {
     'src/decide/approvals/',
   ],
   'test/e2e/stream-ends.': ['src/serve/', 'src/observe/events/', 'src/decide/approvals/', ...DECISIONS],
+  'test/e2e/without-detectors.': [
+    'packages/detectors/',
+    'src/contract/runtime/',
+    'src/kernel/evaluators/',
+    'src/manage/controls/',
+    'src/observe/samples/',
+  ],
   'test/e2e/watch-large-controls.': [...DECISIONS, 'src/serve/connect/', 'packages/client/'],
   'test/kernel/evaluators/custom/': [
     'src/kernel/evaluators/custom/',
@@ -143,13 +152,7 @@ export const TRIGGERS = {
     'src/kernel/evaluators/optional-evaluators.ts',
     'src/kernel/evaluators/custom/',
   ],
-  'test/kernel/evaluators/shell/': [
-    'packages/shell-reader/',
-    'src/kernel/evaluators/shell/',
-    'test/corpora/',
-  ],
   'test/kernel/evaluators/sql/': ['packages/sql-reader/', 'src/kernel/evaluators/sql/', 'test/sql-cases/'],
-  'test/kernel/evaluators/url-clients.': ['src/kernel/evaluators/url/'],
   'test/observe/events/sinks/': [
     'src/observe/events/sinks/',
     'packages/kafka-producer/',
@@ -167,7 +170,13 @@ export const TRIGGERS = {
     'src/manage/bindings/',
     ...STORAGE,
   ],
-  'test/hostile/': ['src/kernel/core/', 'src/kernel/evaluators/', 'src/serve/', ...ENGINES],
+  'test/hostile/': [
+    'src/kernel/core/',
+    'src/kernel/evaluators/',
+    'packages/detectors/',
+    'src/serve/',
+    ...ENGINES,
+  ],
   'test/image/': ['Containerfile', 'deploy/', 'scripts/image.mjs', ...PROCESS],
   'test/app/last-known-good/': ['src/app/last-known-good/'],
   'test/mcp-gateway/': ['packages/mcp-gateway/', 'packages/client/', 'packages/cli/'],
@@ -185,6 +194,7 @@ export const TRIGGERS = {
   'test/packages/': [
     'packages/cel/',
     'packages/cli/',
+    'packages/detectors/',
     'packages/client/',
     'packages/documents/',
     'packages/evaluator-sdk/',
@@ -196,10 +206,10 @@ export const TRIGGERS = {
     'packages/sql-reader/',
     'packages/clickhouse-tables/',
   ],
-  'test/manage/packs/': ['src/manage/packs/', 'packs/'],
+  'test/manage/packs/': ['src/manage/packs/', 'packs/', 'packages/detectors/'],
   'test/app/process/': PROCESS,
   'test/observe/replay/': ['src/observe/replay/', 'src/observe/samples/'],
-  'test/observe/samples/': ['src/observe/samples/', 'src/observe/replay/', ...STORAGE],
+  'test/observe/samples/': ['src/observe/samples/', 'src/observe/replay/', 'packages/detectors/', ...STORAGE],
   'test/observe/shadows/': ['src/observe/shadows/', ...STORAGE],
   'test/app/telemetry/': ['src/app/telemetry/', 'src/app/operations/'],
   'test/serve/admission/': [
@@ -292,7 +302,7 @@ export function triggeredParts(changed) {
   return Object.entries(PARTS).flatMap(([name, paths]) => (concerns(changed, paths) ? [name] : []));
 }
 
-/** A file of tests and the modules below `test` that it imports. @param {string} root @param {string} file */
+/** A file of tests and the modules of tests that it imports. @param {string} root @param {string} file */
 function modulesOf(root, file, found = new Set()) {
   // Texts of tests name modules that are not there.
   if (found.has(file) || !existsSync(path.join(root, file))) return found;
@@ -300,7 +310,7 @@ function modulesOf(root, file, found = new Set()) {
   const text = readFileSync(path.join(root, file), 'utf8');
   for (const [, target = ''] of text.matchAll(/(?:from|import)\s*\(?'(\.[^']+)'/g)) {
     const module = path.posix.join(path.posix.dirname(file), target).replace(/\.js$/, '.ts');
-    if (module.startsWith('test/') && module.endsWith('.ts')) modulesOf(root, module, found);
+    if (/^(?:packages\/[^/]+\/)?test\/.*\.ts$/.test(module)) modulesOf(root, module, found);
   }
   return found;
 }

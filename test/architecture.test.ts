@@ -13,7 +13,7 @@ const ENGINES = [
   'sql-reader',
 ];
 const AROUND_SINKS = ['supervised-worker', 'versioned-files', 's3-files', 'parquet-log', 'kafka-producer'];
-const PACKAGES = [...ENGINES, ...AROUND_SINKS, 'clickhouse-tables'];
+const PACKAGES = [...ENGINES, ...AROUND_SINKS, 'clickhouse-tables', 'detectors'];
 const page = readFileSync(path.join(ROOT, 'docs', 'architecture.md'), 'utf8');
 /** The section with recorded walks, and the one behind it. */
 const RECORDED = '## What an evaluation passes';
@@ -32,7 +32,7 @@ function withoutRecorded(text: string): string {
 function importsIn(...folders: readonly string[]): Map<string, readonly string[]> {
   const files = folders.flatMap((folder) =>
     readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.m?[jt]sx?$/.test(name))
+      .filter((name) => /\.[cm]?[jt]sx?$/.test(name))
       .map((name) => path.join(folder, name)),
   );
   const known = new Set(files);
@@ -56,9 +56,33 @@ function importedBy(file: string): string[] {
 const imports = importsIn('src', ...PACKAGES.map((name) => path.join('packages', name, 'src')));
 const dashboardImports = importsIn(path.join('packages', 'dashboard', 'src'));
 const rooms = page.slice(page.indexOf('## Districts and rooms'), page.indexOf(RECORDED));
-const layers = listed(rooms);
+/** Packages that are parts of the service, with their budgets, and the room behind which each stands. */
+const optional = [
+  ...rooms.matchAll(/^- `(packages\/[a-z-]+)` \(at most ([\d,]+) lines\): behind `([^`]+)`/gm),
+].map(([, name = '', budget = '', room = '']) => ({ name, budget: numberOf(budget), room }));
+const layers = inOrder(listed(rooms));
 /** Lines of the sources that a budget may be above them. */
 const SPARE_LINES = 300;
+
+function numberOf(printed: string): number {
+  return Number(printed.replaceAll(',', ''));
+}
+
+/** The rooms with each part of the service behind its room. */
+function inOrder(names: readonly string[]): string[] {
+  return names
+    .filter((name) => optional.every((part) => part.name !== name))
+    .flatMap((name) => [name, ...optional.filter(({ room }) => room === name).map((part) => part.name)]);
+}
+
+const linesOf = (file: string) => readFileSync(path.join(ROOT, file), 'utf8').split('\n').length - 1;
+
+function expectBudget(name: string, folder: string, budget: number): void {
+  const files = [...imports.keys()].filter((file) => file.startsWith(folder + path.sep));
+  const lines = files.reduce((sum, file) => sum + linesOf(file), 0);
+  expect(lines, `remove lines, or raise the budget of ${name} with a reason`).toBeLessThanOrEqual(budget);
+  expect(lines, `lower the budget of ${name}`).toBeGreaterThan(budget - SPARE_LINES);
+}
 
 /** The room of a file as the page lists it; undefined for the entry point, which may import everything. */
 function layerOf(file: string): string | undefined {
@@ -72,11 +96,10 @@ describe('the districts of the architecture page', () => {
   const districts = [...rooms.matchAll(/^### ([a-z]+): at most ([\d,]+) lines\n\n([^#]*?)\n\n- /gm)].map(
     ([, name = '', budget = '', paragraph = '']) => ({
       name,
-      budget: Number(budget.replaceAll(',', '')),
+      budget: numberOf(budget),
       face: [...paragraph.matchAll(/`([^`]+\.ts)`/g)].map(([, file = '']) => path.join('src', file)),
     }),
   );
-  const linesOf = (file: string) => readFileSync(path.join(ROOT, file), 'utf8').split('\n').length - 1;
   const folders = readdirSync(path.join(ROOT, 'src'), { withFileTypes: true });
 
   it('are the folders of the sources, beside the entry point', () => {
@@ -95,10 +118,7 @@ describe('the districts of the architecture page', () => {
   });
 
   it.each(districts)('$name has at most $budget lines, and not much less', ({ name, budget }) => {
-    const files = [...imports.keys()].filter((file) => file.startsWith(path.join('src', name) + path.sep));
-    const lines = files.reduce((sum, file) => sum + linesOf(file), 0);
-    expect(lines, `remove lines, or raise the budget of ${name} with a reason`).toBeLessThanOrEqual(budget);
-    expect(lines, `lower the budget of ${name}`).toBeGreaterThan(budget - SPARE_LINES);
+    expectBudget(name, path.join('src', name), budget);
   });
 
   it.each(districts)('$name names where to begin', ({ name, face }) => {
@@ -108,6 +128,29 @@ describe('the districts of the architecture page', () => {
       [...imports].some(([from, targets]) => !from.startsWith(own) && targets.includes(file));
     const wrong = face.filter((file) => !file.startsWith(own) || (name !== 'app' && !isUsed(file)));
     expect(wrong, 'files that are no part of it, or that no other district imports').toEqual([]);
+  });
+});
+
+describe('the packages that the service can run without', () => {
+  it('stand behind a room', () => {
+    expect(optional.filter(({ name }) => !layers.includes(name))).toEqual([]);
+  });
+
+  it.each(optional)('$name has at most $budget lines, and not much less', ({ name, budget }) => {
+    expectBudget(name, path.join(name, 'src'), budget);
+  });
+
+  it.each(optional)('$name is loaded by the service where it is installed', ({ name }) => {
+    const own = path.join(name, 'src') + path.sep;
+    const wrong = [...imports].flatMap(([file, targets]) => {
+      const used = targets.filter((target) => target.startsWith(own));
+      if (!file.startsWith('src') || used.length === 0) return [];
+      const text = readFileSync(path.join(ROOT, file), 'utf8');
+      const isWhole =
+        text.split(name).length === text.split(`import('../../../${name}/src/index.js')`).length;
+      return isWhole && text.includes('loadOptionalPackage') ? [] : [file];
+    });
+    expect(wrong, 'files that import it otherwise than loadOptionalPackage does').toEqual([]);
   });
 });
 

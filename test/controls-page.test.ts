@@ -4,8 +4,8 @@ import { LIBRARY } from '../packages/cel/src/library.js';
 import { type JsonObject, parseJson, stringifyJson } from '../packages/exact-json/src/index.js';
 import { findUp } from '../src/contract/runtime/package-root.js';
 import { celEvaluator } from '../src/kernel/evaluators/cel/cel.js';
-import { builtinEvaluators } from '../src/kernel/evaluators/load-evaluators.js';
 import { FULL_CALL } from './support/check-call.js';
+import { serviceEvaluators } from './support/evaluators.js';
 import { restClient } from './support/http.js';
 import { seeder } from './support/seed.js';
 import { suiteService } from './support/service-suite.js';
@@ -34,7 +34,7 @@ function typeOf({ type, enum: values, anyOf }: Option): string {
 
 /** The table of the options of an evaluator, from its schema. */
 function optionsTable(name: string): string {
-  const schema = builtinEvaluators.find((one) => one.name === name)?.configJsonSchema as
+  const schema = serviceEvaluators.find((one) => one.name === name)?.configJsonSchema as
     | { properties: Record<string, Option>; required?: string[] }
     | undefined;
   const rows = Object.entries(schema?.properties ?? {}).map(([option, of]) => {

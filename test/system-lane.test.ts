@@ -12,9 +12,11 @@ import {
 } from '../scripts/system-lane.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
-const FILES = readdirSync(path.join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.system.test.ts'))
-  .map((name) => path.posix.join('test', name.replaceAll(path.sep, '/')));
+const FILES = ['test', 'packages/detectors/test'].flatMap((folder) =>
+  readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.system.test.ts'))
+    .map((name) => path.posix.join(folder, name.replaceAll(path.sep, '/'))),
+);
 
 /** What starts or needs a process of the service, a browser, or another program that a machine may not have. */
 const OUTSIDE =

@@ -1,5 +1,6 @@
 /** The core as the service uses it: stored definitions, the library of compiled controls, linked programs. */
 import { randomUUID } from 'node:crypto';
+import { evaluators } from '../../dist/packages/detectors/src/index.js';
 import { createControlLibrary } from '../../dist/src/decide/decisions/control-library.js';
 import { linkProgram } from '../../dist/src/kernel/core/program.js';
 import { builtinEvaluators, createRegistry } from '../../dist/src/kernel/evaluators/load-evaluators.js';
@@ -12,8 +13,9 @@ import { builtinEvaluators, createRegistry } from '../../dist/src/kernel/evaluat
 /** Enough for every benchmark to keep what it has compiled, as the service does by default. */
 const KEPT_EVALUATORS = 10_000;
 
-export const newLibrary = () =>
-  createControlLibrary({ registry: createRegistry(builtinEvaluators), keepEvaluators: KEPT_EVALUATORS });
+const registry = createRegistry([...builtinEvaluators, ...evaluators]);
+
+export const newLibrary = () => createControlLibrary({ registry, keepEvaluators: KEPT_EVALUATORS });
 
 /**
  * The definition of a rule as it is stored.

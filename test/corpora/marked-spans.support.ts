@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
+import type { TextFinding } from '../../packages/detectors/src/detector/finding.js';
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import type { Evaluator } from '../../src/kernel/core/evaluator.js';
-import type { TextFinding } from '../../src/kernel/evaluators/detectors/finding.js';
 
 /** A text of a corpus, and what is to be found in it. */
 export interface MarkedText {

@@ -27,7 +27,7 @@ import {
   itemsOfLines,
   linesOf,
 } from '../../packages/dashboard/src/schema-form/list-lines.js';
-import { builtinEvaluators } from '../../src/kernel/evaluators/load-evaluators.js';
+import { serviceEvaluators } from '../support/evaluators.js';
 
 const formAlone = (schema: JsonObject): Form => formOf(schema, schema);
 const objectForm = (schema: JsonObject): ObjectForm => {
@@ -46,7 +46,7 @@ const choiceForm = (schema: JsonObject): ChoiceForm => {
 describe('the form of a schema', () => {
   it('is made for every member of every built-in evaluator', () => {
     const kinds: Record<string, Record<string, string>> = {};
-    for (const { name, configJsonSchema } of builtinEvaluators) {
+    for (const { name, configJsonSchema } of serviceEvaluators) {
       const forms = Object.entries(memberForms(configJsonSchema as JsonObject));
       kinds[name] = Object.fromEntries(forms.map(([member, form]) => [member, form.kind]));
       expect(Object.values(kinds[name])).not.toContain('json');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { expectFindings } from '../kernel/evaluators/shell/shell-battery-run.js';
-import { unexplainedDifferences } from '../kernel/evaluators/shell/shell-differential.js';
-import { canRunTexts } from '../kernel/evaluators/shell/shell-sandbox.js';
+import { expectFindings } from '../../packages/detectors/test/shell/shell-battery-run.js';
+import { unexplainedDifferences } from '../../packages/detectors/test/shell/shell-differential.js';
+import { canRunTexts } from '../../packages/detectors/test/shell/shell-sandbox.js';
 import { fuzzSeed } from '../serve/wire/random.js';
 
 const LINES = 10_000;

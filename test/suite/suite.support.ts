@@ -4,9 +4,10 @@ import { createOfflineJudge } from '../../packages/cli/src/offline/offline-judge
 import { type RunOptions, runSuites, type SuiteRun } from '../../packages/cli/src/suite/run-suites.js';
 import type { Suite } from '../../packages/cli/src/suite/suite.js';
 import { readSuites } from '../../packages/cli/src/suite/suite-reader.js';
-import { builtinEvaluators, createRegistry } from '../../src/kernel/evaluators/load-evaluators.js';
+import { createRegistry } from '../../src/kernel/evaluators/load-evaluators.js';
+import { serviceEvaluators } from '../support/evaluators.js';
 
-export const registry = createRegistry([...builtinEvaluators]);
+export const registry = createRegistry([...serviceEvaluators]);
 /** 2026-11-27T12:00:00Z. */
 export const PRESENT_MS = Date.UTC(2026, 10, 27, 12);
 

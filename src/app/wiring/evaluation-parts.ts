@@ -9,7 +9,7 @@ import { createMismatchCounts, type MismatchCounts } from '../../decide/decision
 import { createRandomIds } from '../../decide/decisions/random-id.js';
 import { createStalenessLimit } from '../../decide/decisions/staleness.js';
 import { tracedEvaluations } from '../../decide/decisions/traced-evaluations.js';
-import { builtinEvaluators } from '../../kernel/evaluators/load-evaluators.js';
+import { THREAD_EVALUATORS } from '../../kernel/evaluators/load-evaluators.js';
 import type { EvaluatorMeter } from '../../kernel/evaluators/metered.js';
 import { evaluatorReferenceProblems } from '../../manage/agents/agent-evaluator-references.js';
 import type { Controls } from '../../manage/controls/controls.js';
@@ -55,8 +55,9 @@ export function createEvaluationParts(
   { observability }: EventParts,
   controls: Controls,
 ): EvaluationParts {
-  const { config, log, parts, database, failures, registry, metrics, threadEntries, now, monotonic } =
+  const { config, log, parts, database, failures, registry, findSensitive, metrics, threadEntries } =
     foundations;
+  const { now, monotonic } = foundations;
   const { library, newExecutionId, stepSchemas, watch, mutate } = programs;
   const { maxStalenessMs } = config.limits;
   const { memory, storeKind } = createServiceMemory(foundations);
@@ -89,6 +90,7 @@ export function createEvaluationParts(
       library,
       newExecutionId,
       definitionsOf: programs.definitionsOf,
+      findSensitive,
       failures,
       now,
       monotonic,
@@ -100,6 +102,7 @@ export function createEvaluationParts(
     mutate,
     rules: programs.samplingRules,
     sealing: sampleSealing,
+    findSensitive,
     meter: metrics.samples,
     failures,
     now,
@@ -199,6 +202,5 @@ function sealingWith(key: string | null) {
 
 /** The meters of the evaluators that the thread for large messages has itself. */
 function builtinMeters({ meters }: Foundations): Map<string, EvaluatorMeter> {
-  const names = new Set(builtinEvaluators.map(({ name }) => name));
-  return new Map([...meters].filter(([name]) => names.has(name)));
+  return new Map([...meters].filter(([name]) => THREAD_EVALUATORS.has(name)));
 }

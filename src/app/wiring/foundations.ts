@@ -4,7 +4,7 @@ import { VERSION } from '../../contract/runtime/package-root.js';
 import { createRepeatLog, type RepeatLog } from '../../contract/runtime/repeat-log.js';
 import { createApprovalEnds } from '../../decide/approvals/lost-approvals.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
-import { loadEvaluators } from '../../kernel/evaluators/load-evaluators.js';
+import { type Evaluators, loadEvaluators } from '../../kernel/evaluators/load-evaluators.js';
 import { type EvaluatorMeter, meteredRegistry } from '../../kernel/evaluators/metered.js';
 import type { CallPolicy } from '../../serve/call/call-host.js';
 import { createChangeNotifier } from '../../storage/database/change-notifications.js';
@@ -57,6 +57,7 @@ export interface Foundations extends Pick<AppOptions, 'config' | 'log'> {
   /** The database of `started`, with metrics. */
   readonly database: Database;
   readonly registry: EvaluatorRegistry;
+  readonly findSensitive: Evaluators['findSensitive'];
   /** The meters of the evaluators, by name. */
   readonly meters: ReadonlyMap<string, EvaluatorMeter>;
   readonly threadEntries: ThreadEntries;
@@ -149,6 +150,7 @@ export async function openFoundations(options: AppOptions, parts: Parts): Promis
       meters.set(evaluator.name, meter);
       return meter;
     }),
+    findSensitive: evaluators.findSensitive,
     meters,
     metrics,
     threadEntries,

@@ -4,7 +4,7 @@ export interface OptionalPackage<Module> {
   readonly name: string;
   /** What the service refuses without it, for the log. */
   readonly without: string;
-  /** `() => import('…/packages/NAME/src/index.js')`, for the first use. */
+  /** `() => import('…/packages/NAME/src/index.js')`, or `import('@control-enforcement/NAME')` for one that is built by itself. */
   readonly load: () => Promise<Module>;
 }
 
@@ -29,9 +29,10 @@ export async function loadOptionalPackage<Module>(
   }
 }
 
-/** Whether the package itself is absent, not a module that it imports. */
+/** Whether the package itself is absent, not a module that it imports. One that is built by itself is named by its scope. */
 function isMissing(name: string, error: unknown): boolean {
   const { code, message } = error as NodeJS.ErrnoException;
-  const missing = /^Cannot find module '([^']+)'/.exec(message ?? '')?.[1]?.replaceAll('\\', '/');
-  return code === 'ERR_MODULE_NOT_FOUND' && missing?.endsWith(`/packages/${name}/src/index.js`) === true;
+  const missing = /^Cannot find (?:module|package) '([^']+)'/.exec(message ?? '')?.[1]?.replaceAll('\\', '/');
+  if (code !== 'ERR_MODULE_NOT_FOUND' || missing === undefined) return false;
+  return missing.endsWith(`/packages/${name}/src/index.js`) || missing === `@control-enforcement/${name}`;
 }

@@ -191,6 +191,8 @@ export interface Evaluator {
   readonly external?: boolean;
   /** Why every check is an error, such as a setting of the service that is missing. Absent when checks are possible. */
   readonly unavailable?: string;
+  /** Whether it only stands for one whose package is not installed; see `missing-evaluators.ts`. */
+  readonly isMissing?: true;
   /** Whether its checks depend on earlier steps; see `memory.ts`. They are evaluated by the service only. */
   readonly remembers?: true;
   /** Whether its checks can say where they match, see `CompiledEvaluator.locate`. */

@@ -2,10 +2,12 @@ import { z } from 'zod';
 import type { EvaluatorService } from '../../../gen/proto/enforcement/v1/evaluator_service_pb.js';
 import { type HandlersOf, handler } from '../../contract/call/handler.js';
 import type { Evaluator, EvaluatorRegistry } from '../core/evaluator.js';
+import { installedEvaluators } from './missing-evaluators.js';
 
 /** The RPCs of EvaluatorService. */
 export function evaluatorHandlers(registry: EvaluatorRegistry): HandlersOf<typeof EvaluatorService> {
-  const evaluators = Object.fromEntries([...registry].map(([name, one]) => [name, describe(one)]));
+  const installed = [...installedEvaluators(registry)];
+  const evaluators = Object.fromEntries(installed.map(([name, one]) => [name, describe(one)]));
   return { listEvaluators: handler(z.object({}), () => ({ evaluators })) };
 }
 

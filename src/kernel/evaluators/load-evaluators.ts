@@ -2,19 +2,20 @@ import type { Evaluator, EvaluatorRegistry } from '../core/evaluator.js';
 import { celEvaluator } from './cel/cel.js';
 import type { CustomEvaluatorOptions } from './custom/custom-evaluator.js';
 import { loadCustomEvaluators } from './custom/load-custom-evaluators.js';
-import { injectionEvaluator } from './injection/injection.js';
 import { jsonEvaluator } from './json/json.js';
 import { listEvaluator } from './list/list.js';
 import { LONGEST_US } from './memory/duration.js';
 import type { MemoryEvaluatorsOptions } from './memory/memory-evaluator.js';
 import { memoryEvaluators } from './memory/memory-evaluators.js';
-import { loadOptionalEvaluators, type OptionalEvaluatorOptions } from './optional-evaluators.js';
-import { piiEvaluator } from './pii/pii.js';
+import {
+  DETECTORS,
+  type Detectors,
+  loadDetectors,
+  loadOptionalEvaluators,
+  type OptionalEvaluatorOptions,
+} from './optional-evaluators.js';
 import { regexEvaluator } from './regex/regex.js';
-import { secretsEvaluator } from './secrets/secrets.js';
-import { shellEvaluator } from './shell/shell.js';
 import { sqlEvaluator } from './sql/sql.js';
-import { urlEvaluator } from './url/url.js';
 
 export interface EvaluatorsOptions {
   /** Modules named by SERVICE_EVALUATORS. */
@@ -27,14 +28,18 @@ export interface EvaluatorsOptions {
 /** All evaluators of a service. */
 export interface Evaluators {
   readonly registry: EvaluatorRegistry;
+  readonly findSensitive: Detectors['findSensitive'];
   /** Ends the workers. */
   close(): Promise<void>;
 }
 
 /** Loads every evaluator: built in, installed, and custom. Rejects when a requested one is unusable. */
 export async function loadEvaluators(options: EvaluatorsOptions): Promise<Evaluators> {
+  const detectors = await loadDetectors(options.optional.log);
   const known = [
-    ...builtinEvaluatorsWith(options.memory),
+    ...plainEvaluators,
+    ...detectors.evaluators,
+    ...memoryEvaluators(options.memory),
     ...(await loadOptionalEvaluators(options.optional)),
   ];
   const custom = await loadCustomEvaluators(options.modules, options.custom);
@@ -47,34 +52,34 @@ export async function loadEvaluators(options: EvaluatorsOptions): Promise<Evalua
         throw new Error(`SERVICE_EVALUATORS: the service has an evaluator named ${name} already`);
       }
     }
-    return { registry: createRegistry([...known, ...custom]), close };
+    const registry = createRegistry([...known, ...custom]);
+    return { registry, findSensitive: detectors.findSensitive, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-/** The built-in evaluators that need no setting. */
+/** The built-in evaluators that need no setting, without those of packages. */
 const plainEvaluators: readonly Evaluator[] = [
   regexEvaluator,
   listEvaluator,
   jsonEvaluator,
   sqlEvaluator,
   celEvaluator,
-  secretsEvaluator,
-  injectionEvaluator,
-  piiEvaluator,
-  urlEvaluator,
-  shellEvaluator,
 ];
 
-/** The built-in evaluators. */
-export function builtinEvaluatorsWith(memory: MemoryEvaluatorsOptions): readonly Evaluator[] {
-  return [...plainEvaluators, ...memoryEvaluators(memory)];
-}
+/** The built-in evaluators, without those of packages, with the longest windows that a setting allows. */
+export const builtinEvaluators: readonly Evaluator[] = [
+  ...plainEvaluators,
+  ...memoryEvaluators({ maxWindowMs: LONGEST_US / 1_000 }),
+];
 
-/** The built-in evaluators with the longest windows that a setting allows. */
-export const builtinEvaluators = builtinEvaluatorsWith({ maxWindowMs: LONGEST_US / 1_000 });
+/** The names of the evaluators that each thread has itself. */
+export const THREAD_EVALUATORS: ReadonlySet<string> = new Set([
+  ...builtinEvaluators.map(({ name }) => name),
+  ...DETECTORS.evaluators,
+]);
 
 /** A registry with the longest windows that a setting allows, for evaluators with memory. */
 export function withLongestWindows(registry: EvaluatorRegistry): EvaluatorRegistry {

@@ -15,6 +15,7 @@ import { CORRUPTED_ITEM, controlCorrupted, controlNameConflict } from './control
 import { type ControlRow, createControlStore } from './control-store.js';
 import { definitionIndex } from './definition-index.js';
 import { readStoredDefinition } from './definition-presentation.js';
+import { demandInstalled } from './demand-installed.js';
 import { existingControl } from './existing-control.js';
 import { recordVersion } from './version-recording.js';
 
@@ -65,6 +66,7 @@ export function createControlClone({ mutate, registry, now }: ControlCloneOption
       const detail = `The stored definition of control ${source.id} cannot be read.`;
       throw controlCorrupted(detail, [CORRUPTED_ITEM], String(source.id));
     }
+    demandInstalled(stored.stored, registry);
     const nowMs = now();
     const row = await store.insert({
       name,

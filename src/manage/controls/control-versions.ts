@@ -21,6 +21,7 @@ import {
 import { isDraft } from './definition/definition.js';
 import { definitionIndex } from './definition-index.js';
 import { readStoredDefinition, withDataPrefix } from './definition-presentation.js';
+import { demandInstalled } from './demand-installed.js';
 import { changeWarnings, demandedControl, existingControl } from './existing-control.js';
 import { checkReferences } from './reference-problems.js';
 import { recordVersion } from './version-recording.js';
@@ -73,6 +74,7 @@ export function createControlVersions(options: ControlServiceOptions) {
       const read = readStoredDefinition(version.data, registry);
       if (!read.ok) throw controlVersionCorrupted(controlId, versionNum, withDataPrefix(read.items));
       const control = read.stored;
+      demandInstalled(control, registry);
       const { number: newNumber, applied } = await mutate(context, async (scope) => {
         const { row, version: before } = await demandedControl(scope, controlId, ifVersion);
         const store = createControlStore(scope);

@@ -2,13 +2,15 @@ import { z } from 'zod';
 import { isObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
 import { field, readWith, refuse } from '../../contract/input/fields.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
+import { installedEvaluators } from '../../kernel/evaluators/missing-evaluators.js';
 import { storedTemplateSchema } from '../templates/template-schema.js';
 import type { StoredControl } from './definition/definition.js';
 import { createDefinitionSchema, isGiven } from './definition-schema.js';
 
 /** Reads a stored control: a definition, one made from a template, or a draft. */
 export function createStoredControlSchema(registry: EvaluatorRegistry): z.ZodType<StoredControl> {
-  const definitionSchema = createDefinitionSchema(registry);
+  // What was stored can be read, whichever packages are installed now.
+  const definitionSchema = createDefinitionSchema(installedEvaluators(registry));
   return field((value, sink) => {
     if (!isObject(value) || !isGiven(value, 'template')) {
       return readWith(definitionSchema, value, sink) ?? z.NEVER;

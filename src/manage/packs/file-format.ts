@@ -15,6 +15,7 @@ import {
 } from '../../contract/input/fields.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
 import { STAGES, type Stage } from '../../kernel/core/types.js';
+import { installedEvaluators } from '../../kernel/evaluators/missing-evaluators.js';
 import { type ControlDefinition, leavesOf } from '../controls/definition/definition.js';
 import { createDefinitionSchema } from '../controls/definition-schema.js';
 import type { PackHead } from './pack.js';
@@ -97,7 +98,7 @@ export function controlDocumentSchema(
       title: sentence(120),
       reason: sentence(4_000).meta({ description: 'What it protects from, and what not.' }),
       references: withDefault(list(sentence(200), { max: 50 }), []),
-      data: observing(createDefinitionSchema(registry), shown),
+      data: observing(createDefinitionSchema(installedEvaluators(registry)), shown),
     })
     .transform(({ kind: _, ...control }) => control);
 }

@@ -7,6 +7,7 @@ import type { Scoped } from '../../storage/database/scoped.js';
 import type { ObjectName } from '../controls/applied-object.js';
 import type { StoredControl } from '../controls/definition/definition.js';
 import { definitionWarnings } from '../controls/definition-warnings/definition-warnings.js';
+import { demandInstalled } from '../controls/demand-installed.js';
 import type { ListedControl, ListedPack, PackCatalogue } from './catalogue.js';
 import { packVersionChanged, unknownKeys } from './pack-errors.js';
 import type { InstallationRow, NewInstalled } from './pack-store.js';
@@ -30,11 +31,15 @@ export interface ReviewedControl {
   readonly control: StoredControl;
 }
 
-/** The warnings about controls that a change writes. Throws a VALIDATION_ERROR with the mistakes in strict mode. */
+/**
+ * The warnings about controls that a change writes. Throws a VALIDATION_ERROR for evaluators of packages that are not
+ * installed, and with the mistakes in strict mode.
+ */
 export function reviewControls(
   controls: readonly ReviewedControl[],
   { registry, strict }: Pick<PackChangesOptions, 'registry' | 'strict'>,
 ): Warning[] {
+  for (const { control } of controls) demandInstalled(control, registry);
   const warnings = controls.map(({ name, control }) =>
     [...definitionWarnings(control, registry)].map(
       (warning): Warning => ({ ...warning, message: `control "${name}": ${warning.message}` }),

@@ -1,7 +1,7 @@
 import { lookup as resolveName } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { type TrustedProxies, trustedProxies } from '../../contract/config/trusted-proxies.js';
-import { embeddedIpv4, isPrivate } from '../../kernel/evaluators/url/host-forms.js';
+import { embeddedIpv4, isPrivate } from '../../contract/input/host-address.js';
 
 /** Unicast addresses of the internet. Of others, only those that stand for addresses of IPv4 are looked at. */
 const GLOBAL_IPV6 = new BlockList();

@@ -7,6 +7,7 @@ import type { EvaluationRequest, RevisedVerdict } from '../../decide/decisions/r
 import type { ToldVerdict, VerdictObserver } from '../../decide/decisions/verdict-observer.js';
 import { stepLength } from '../../kernel/core/step.js';
 import type { Step } from '../../kernel/core/types.js';
+import type { FindSensitive } from '../../kernel/evaluators/optional-evaluators.js';
 import { OutcomeUnknownError } from '../../storage/database/errors.js';
 import { storableText } from '../../storage/database/text.js';
 import { createMasking, type Masking } from './masking.js';
@@ -33,6 +34,7 @@ const MAX_SHOWN_LENGTH = 255;
 export interface SampleCaptureOptions {
   readonly rules: Pick<SamplingRegistry, 'isEmpty' | 'needsControls' | 'of' | 'has'>;
   readonly sealing: Sealing;
+  readonly findSensitive: FindSensitive | null;
   /** Stores rows, and returns the number of those that are stored. */
   readonly insert: (rows: readonly SampleRow[]) => Promise<number>;
   /** Adds to what rules chose and was not kept, by id of the rule. */
@@ -71,7 +73,7 @@ interface Chosen {
  * short turns, and written together: nothing of a step leaves the memory before it is masked.
  */
 export function createSampleCapture(options: SampleCaptureOptions): SampleCapture {
-  const { rules, sealing, insert, addDropped, meter, failures, now } = options;
+  const { rules, sealing, findSensitive, insert, addDropped, meter, failures, now } = options;
   const maskings = new WeakMap<SamplingRule, Masking>();
   let waiting: Chosen[] = [];
   let large = 0;
@@ -134,7 +136,8 @@ export function createSampleCapture(options: SampleCaptureOptions): SampleCaptur
     if (read === null || !rules.has(rule)) return null;
     let masking = maskings.get(rule);
     if (masking === undefined) {
-      masking = createMasking(rule);
+      if (findSensitive === null) throw new Error(WITHOUT_PACKAGE);
+      masking = createMasking(rule, findSensitive);
       maskings.set(rule, masking);
     }
     const cut = masking.withoutPaths(read);
@@ -242,5 +245,6 @@ function sizeOf(step: Step): number {
 
 const TOO_MANY =
   'more steps are chosen as samples than can be kept, and some are left out: lower the share of the rules';
+const WITHOUT_PACKAGE = 'what must be masked is found by the package detectors, which is not installed';
 const WITHOUT_KEY =
   'samples of steps are stored unencrypted, masked only: set SERVICE_SAMPLE_KEY_FILE to a file with 32 bytes in base64 or hexadecimal';

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
 import { MASK } from '../../contract/secrets/mask-credentials.js';
 import type { Step } from '../../kernel/core/types.js';
+import type { FindSensitive } from '../../kernel/evaluators/optional-evaluators.js';
 import { MaskWalk, textsOf } from './mask-walk.js';
 import type { SamplingRule } from './sampling-rule.js';
 import { createQuoteMask, createTextMask } from './text-masking.js';
@@ -34,16 +35,16 @@ export interface Masked<T> {
   readonly count: number;
 }
 
-export function createMasking({
-  maskedPaths,
-  maskedPatterns,
-}: Pick<SamplingRule, 'maskedPaths' | 'maskedPatterns'>): Masking {
+export function createMasking(
+  { maskedPaths, maskedPatterns }: Pick<SamplingRule, 'maskedPaths' | 'maskedPatterns'>,
+  findSensitive: FindSensitive,
+): Masking {
   let secrets = new Set<string>();
   const found = (secret: string): void => {
     const text = secret.trim();
     if (text.length >= MIN_QUOTED_LENGTH && secrets.size < MAX_QUOTED) secrets.add(text);
   };
-  const mask = createTextMask(maskedPatterns, found);
+  const mask = createTextMask(maskedPatterns, findSensitive, found);
   return {
     withoutPaths: (step) => withoutPaths(step, maskedPaths),
     masked(call, given) {
@@ -60,9 +61,10 @@ export function createMasking({
 
 const nothing = (): void => {};
 
-/** A text, such as the name of a step, without secrets and personal data. */
-export function maskedText(text: string, place: string): string {
-  return new MaskWalk(createTextMask([], nothing), nothing).text(text, place);
+/** A text, such as the name of a step, without secrets and personal data; where none can be found nothing of it is left. */
+export function maskedText(text: string, place: string, findSensitive: FindSensitive | null): string {
+  if (findSensitive === null) return MASK;
+  return new MaskWalk(createTextMask([], findSensitive, nothing), nothing).text(text, place);
 }
 
 function maskedCall({ step, sessionId, target }: MaskedCall, walk: MaskWalk): MaskedCall {

@@ -34,6 +34,15 @@ export function tooManySamplingRules(limit: number): ServiceError {
   });
 }
 
+export function samplesNeedDetectors(): ServiceError {
+  return new ServiceError('VALIDATION_ERROR', {
+    detail:
+      'No samples can be taken: what must be masked is found by the package detectors, which is not installed.',
+    hint: 'Install the service with its package detectors.',
+    kind: 'SamplingRule',
+  });
+}
+
 export function sampleNotFound(decisionId: string): ServiceError {
   return new ServiceError('SAMPLE_NOT_FOUND', {
     detail: 'A sample of this decision was not found: none was kept, or its time is over.',

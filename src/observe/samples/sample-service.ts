@@ -4,6 +4,7 @@ import { nameOfKey } from '../../contract/call/namespace.js';
 import { paginationOf } from '../../contract/call/page.js';
 import { callerName, isoOf } from '../../contract/call/printed.js';
 import type { Sealing } from '../../contract/secrets/sealing.js';
+import type { FindSensitive } from '../../kernel/evaluators/optional-evaluators.js';
 import { controlNotFound } from '../../manage/controls/control-errors.js';
 import type { AuditFact } from '../../storage/database/audit-log.js';
 import type { Database } from '../../storage/database/database.js';
@@ -14,6 +15,7 @@ import { openedContent } from './sample-content.js';
 import { printSampleCursor } from './sample-cursor.js';
 import {
   sampleNotFound,
+  samplesNeedDetectors,
   sampleUnreadable,
   samplingRuleConflict,
   samplingRuleNotFound,
@@ -32,17 +34,26 @@ export interface SampleServiceOptions {
   readonly mutate: Mutator;
   readonly rules: Pick<SamplingRegistry, 'refreshed'>;
   readonly sealing: Sealing;
+  readonly findSensitive: FindSensitive | null;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
 /** Sampling rules and samples. */
-export function createSampleService({ database, mutate, rules, sealing, now }: SampleServiceOptions) {
+export function createSampleService({
+  database,
+  mutate,
+  rules,
+  sealing,
+  findSensitive,
+  now,
+}: SampleServiceOptions) {
   const storeOf = (context: CallContext) => createSampleStore(scopeOf(context, database.client));
 
   return {
-    /** Throws CONTROL_NOT_FOUND, SAMPLING_RULE_CONFLICT, or VALIDATION_ERROR if there are too many. */
+    /** Throws CONTROL_NOT_FOUND, SAMPLING_RULE_CONFLICT, or VALIDATION_ERROR if there are too many, or nothing could be masked. */
     async createRule(context: CallContext, input: SampleInputs['createSamplingRule']) {
+      if (findSensitive === null) throw samplesNeedDetectors();
       const nowMs = now();
       const rule = await mutate(context, async (scope) => {
         const store = createSampleStore(scope);

@@ -3,6 +3,7 @@ import { type HandlersOf, handler } from '../../contract/call/handler.js';
 import type { RegularLook } from '../../contract/runtime/regular-look.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { Sealing } from '../../contract/secrets/sealing.js';
+import type { FindSensitive } from '../../kernel/evaluators/optional-evaluators.js';
 import type { Database } from '../../storage/database/database.js';
 import type { Mutator } from '../../storage/database/mutator.js';
 import { createSampleCapture, type SampleCapture } from './capture.js';
@@ -18,6 +19,8 @@ export interface SamplesOptions {
   readonly mutate: Mutator;
   readonly rules: SamplingRegistry;
   readonly sealing: Sealing;
+  /** Null if the package is not installed: then no rule is made, and no sample taken. */
+  readonly findSensitive: FindSensitive | null;
   /** Receives all verdicts. */
   readonly meter: SampleMeter;
   readonly failures: Pick<RepeatLog, 'told' | 'failed'>;

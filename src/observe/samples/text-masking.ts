@@ -2,13 +2,8 @@ import { compilePattern } from '../../../packages/linear-text/src/index.js';
 import { MASK } from '../../contract/secrets/mask-credentials.js';
 import { maskSecrets } from '../../contract/secrets/mask-secrets.js';
 import { type Replacement, replaceSpans } from '../../kernel/core/text-spans.js';
-import type { CompiledDetector } from '../../kernel/evaluators/detectors/detector.js';
-import { piiDetector } from '../../kernel/evaluators/pii/pii.js';
-import { secretsDetector } from '../../kernel/evaluators/secrets/secrets.js';
+import type { FindSensitive } from '../../kernel/evaluators/optional-evaluators.js';
 import { maskAssigned } from './assigned-values.js';
-
-/** Less certain findings are masked too: more than a control would match. */
-const LEAST_SCORE = 0.3;
 
 /** Replaces what must not be kept by MASK, as it is written: without what is encoded there. */
 export interface TextMask {
@@ -18,15 +13,16 @@ export interface TextMask {
   json(text: string): string;
 }
 
-let detectors: readonly CompiledDetector[] | undefined;
-
 /**
- * Masks what matches a pattern, and what looks like a secret or personal data. `found` receives what patterns and detectors find.
+ * Masks what matches a pattern, and what looks like a secret or personal data. `found` receives what patterns and
+ * `findSensitive` find.
  */
-export function createTextMask(patterns: readonly string[], found: (secret: string) => void): TextMask {
+export function createTextMask(
+  patterns: readonly string[],
+  findSensitive: FindSensitive,
+  found: (secret: string) => void,
+): TextMask {
   const compiled = patterns.map((pattern) => compilePattern(pattern));
-  detectors ??= [secretsDetector(LEAST_SCORE), piiDetector(LEAST_SCORE)];
-  const all = detectors;
   /** Throws if the text cannot be searched. */
   function spansOf(text: string, place: string | null): Replacement[] {
     const spans: Replacement[] = [];
@@ -35,9 +31,7 @@ export function createTextMask(patterns: readonly string[], found: (secret: stri
       found(text.slice(start, end));
     };
     for (const pattern of compiled) for (const { start, end } of pattern.findAll(text)) add(start, end);
-    for (const { detect, threshold } of place === null ? [] : all) {
-      detect(text, ({ score, start, end }) => score >= threshold && add(start, end), nothing, place ?? '');
-    }
+    if (place !== null) findSensitive(text, place, add);
     return spans;
   }
   const masked = (text: string, place: string | null): string | null => {
@@ -57,8 +51,6 @@ export function createTextMask(patterns: readonly string[], found: (secret: stri
     json: (text) => masked(text, null) ?? MASK,
   };
 }
-
-const nothing = (): void => {};
 
 /** Longer texts are found only as they are written: a pattern of their length takes long to compile. */
 const MAX_FOLDED_LENGTH = 1_000;

@@ -4,6 +4,7 @@ import type { ProgramBuilder } from '../../decide/decisions/program-builder.js';
 import type { RandomId } from '../../decide/decisions/random-id.js';
 import { stepLength } from '../../kernel/core/step.js';
 import type { AgentFacts, ControlProgram, ControlResult, Stage, Step } from '../../kernel/core/types.js';
+import type { FindSensitive } from '../../kernel/evaluators/optional-evaluators.js';
 import { storableText } from '../../storage/database/text.js';
 import { maskedText } from '../samples/masking.js';
 import type { ActiveShadow } from './shadow.js';
@@ -57,6 +58,8 @@ export interface ShadowComparisonOptions {
   /** One of its own, of which failures of evaluators tell no operator. */
   readonly builder: Pick<ProgramBuilder, 'build'>;
   readonly tallies: Pick<ShadowTallies, 'count' | 'differs'>;
+  /** Null if the package is not installed: then no name is shown. */
+  readonly findSensitive: FindSensitive | null;
   /** Milliseconds of a monotonic clock. */
   readonly monotonic: () => number;
 }
@@ -76,7 +79,7 @@ const NOT_TAKING_PART: Finding = { isMatch: false, failed: false, message: null 
  * the other. Without what is kept of earlier steps: checks with memory fail. Nothing of it reaches a verdict.
  */
 export function createShadowComparison(options: ShadowComparisonOptions): ShadowComparison {
-  const { builder, tallies, monotonic } = options;
+  const { builder, tallies, findSensitive, monotonic } = options;
   const stopped = new AbortController();
   let waiting: { readonly one: ComparedStep; readonly length: number }[] = [];
   /** Of what waits, and of what is compared now. */
@@ -120,8 +123,8 @@ export function createShadowComparison(options: ShadowComparisonOptions): Shadow
       decisionId: String(one.decisionId),
       agentName: one.agent,
       stage: one.stage,
-      stepType: shownName(one.step.type, 'type'),
-      stepName: shownName(one.step.name, 'name'),
+      stepType: shownName(one.step.type, 'type', findSensitive),
+      stepName: shownName(one.step.name, 'name', findSensitive),
       shadowMatched: proposed.isMatch,
       message: (proposed.isMatch ? proposed : kept).message,
       atMs: one.atMs,
@@ -189,8 +192,8 @@ export function createShadowComparison(options: ShadowComparisonOptions): Shadow
 }
 
 /** Names of steps come from agents, as their contents do. */
-function shownName(name: string, place: string): string {
-  return storableText(maskedText(name, place), MAX_NAME_LENGTH);
+function shownName(name: string, place: string, findSensitive: FindSensitive | null): string {
+  return storableText(maskedText(name, place, findSensitive), MAX_NAME_LENGTH);
 }
 
 function messageOf(match: ControlResult | undefined): string | null {

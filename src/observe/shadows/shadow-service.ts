@@ -11,6 +11,7 @@ import { createControlStore } from '../../manage/controls/control-store.js';
 import { isDraft } from '../../manage/controls/definition/definition.js';
 import { definitionIndex } from '../../manage/controls/definition-index.js';
 import { readStoredDefinition } from '../../manage/controls/definition-presentation.js';
+import { demandInstalled } from '../../manage/controls/demand-installed.js';
 import {
   changeWarnings,
   controlWithVersion,
@@ -138,6 +139,7 @@ export function createShadowService(options: ShadowServiceOptions) {
         if (!read.ok || isDraft(read.stored)) {
           throw shadowChanged(controlId, 'its definition is not valid any more');
         }
+        demandInstalled(read.stored, evaluators);
         await checkReferences(referenceProblems, scope, read.stored, context.principal.agents);
         const written = { data: shadow.data, ...definitionIndex(read.stored), updatedAtMs: now() };
         await createControlStore(scope).update(controlId, written);

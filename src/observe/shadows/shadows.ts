@@ -4,6 +4,7 @@ import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { ControlLibrary } from '../../decide/decisions/control-library.js';
 import { createProgramBuilder, type ProgramBuilder } from '../../decide/decisions/program-builder.js';
 import type { VerdictObserver } from '../../decide/decisions/verdict-observer.js';
+import type { FindSensitive } from '../../kernel/evaluators/optional-evaluators.js';
 import type { Database } from '../../storage/database/database.js';
 import { createShadowComparison } from './shadow-comparison.js';
 import type { ShadowRegistry } from './shadow-registry.js';
@@ -26,6 +27,7 @@ export interface ShadowsOptions extends Omit<ShadowHandlerOptions, 'database' | 
   readonly library: ControlLibrary;
   readonly newExecutionId: () => string;
   readonly definitionsOf: ProgramBuilder['definitionsOf'];
+  readonly findSensitive: FindSensitive | null;
   readonly failures: Pick<RepeatLog, 'failed'>;
   /** Milliseconds of a monotonic clock. */
   readonly monotonic: () => number;

@@ -30,6 +30,7 @@ const OPTIONAL: Readonly<Record<string, RegExp>> = {
   PostgreSQL:
     /^node_modules\/(?:pg|@prisma\/adapter-pg)\/|^gen\/prisma\/postgresql\/|\/src\/storage\/database\/.*postgres/,
   'the endpoint of vendor.model': /^node_modules\/cockatiel\//,
+  'telephone numbers': /^node_modules\/libphonenumber-js\//,
   'the general SQL parser': /^node_modules\/@guanmingchiu\//,
   'readable log lines': /^node_modules\/pino-pretty\//,
   'several processes': /^src\/app\/cluster\//,

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import type { JsonValue } from '../../../packages/exact-json/src/index.js';
 import { inputItems, parseInput } from '../../../src/contract/input/parse-input.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import { agentSchemas } from '../../../src/manage/agents/agent-schemas.js';
 import { createControlSchemas } from '../../../src/manage/controls/control-schemas.js';
+import { serviceRegistry } from '../../support/evaluators.js';
 
-const controls = createControlSchemas(createRegistry(builtinEvaluators));
+const controls = createControlSchemas(serviceRegistry);
 const problems = (schema: z.ZodType, value: JsonValue): string[] =>
   inputItems(schema, value).items.map(({ resource, field, code }) => `${resource} ${field} ${code}`);
 

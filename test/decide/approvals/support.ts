@@ -13,11 +13,11 @@ import { createControlLibrary } from '../../../src/decide/decisions/control-libr
 import { createStepSchemaLibrary } from '../../../src/decide/decisions/step-schema-library.js';
 import type { ApprovalRule } from '../../../src/kernel/core/lift.js';
 import type { Step } from '../../../src/kernel/core/types.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import { createAgentStore } from '../../../src/manage/agents/agent-store.js';
 import { createWaitingStepTrials } from '../../../src/observe/explain/waiting-steps.js';
 import { originOfService } from '../../../src/storage/database/audit-log.js';
 import { type Database, openDatabase } from '../../../src/storage/database/database.js';
+import { serviceRegistry } from '../../support/evaluators.js';
 
 export const AGENT = 'paying-bot-01';
 export const RULE: ApprovalRule = {
@@ -55,7 +55,7 @@ export async function openProcess(
 ) {
   const now = () => clock.ms;
   const database = await openDatabase({ url, beforeCommit: createApprovalEnds(now) });
-  const registry = createRegistry(builtinEvaluators);
+  const registry = serviceRegistry;
   const approvals = createApprovals({
     database,
     idleMs: 1_000,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createControlLibrary } from '../../../src/decide/decisions/control-library.js';
 import { createProgramBuilder } from '../../../src/decide/decisions/program-builder.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
+import { serviceRegistry } from '../../support/evaluators.js';
 import { denyWord } from '../../support/seed.js';
 
 function builder() {
-  const registry = createRegistry(builtinEvaluators);
+  const registry = serviceRegistry;
   const library = createControlLibrary({ registry, keepEvaluators: 100 });
   return createProgramBuilder({ library, newExecutionId: () => 'an-execution', onFailure: () => {} });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import { type CaseFile, expectVerdict, readCaseFiles } from '../../support/evaluation-cases.js';
+import { serviceRegistry } from '../../support/evaluators.js';
 import { compileProgram } from './compile-program.js';
 
 const files = readCaseFiles();
@@ -10,7 +10,7 @@ function programOf(content: CaseFile) {
   return compileProgram(
     content.controls.map(({ name, data }, index) => ({ id: index + 1, name, definition: data })),
     {
-      registry: createRegistry(builtinEvaluators),
+      registry: serviceRegistry,
       newExecutionId: () => {
         executions += 1;
         return `execution-${executions}`;

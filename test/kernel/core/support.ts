@@ -9,7 +9,8 @@ import type {
   Step,
   Verdict,
 } from '../../../src/kernel/core/types.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
+import { createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
+import { serviceEvaluators } from '../../support/evaluators.js';
 import { type CompileOptions, compileProgram } from './compile-program.js';
 
 /** A tool step whose input is `{ q: "hello" }` unless told otherwise. */
@@ -69,7 +70,7 @@ export function aProgram(
   return compileProgram(
     definitions.map((definition, index) => ({ id: index + 1, name: `control-${index + 1}`, definition })),
     {
-      registry: createRegistry([...builtinEvaluators, ...evaluators]),
+      registry: createRegistry([...serviceEvaluators, ...evaluators]),
       newExecutionId: () => {
         executions += 1;
         return `execution-${executions}`;

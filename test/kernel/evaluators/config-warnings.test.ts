@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { ConfigUse } from '../../../src/kernel/core/evaluator.js';
 import { configPath, undeclaredMembers } from '../../../src/kernel/evaluators/config/config-members.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import { FULL_CALL } from '../../support/check-call.js';
+import { serviceRegistry } from '../../support/evaluators.js';
 
-const registry = createRegistry(builtinEvaluators);
+const registry = serviceRegistry;
 
 /** Everything there is to say about a configuration, as `path code: message`. */
 function warningsFor(name: string, config: JsonObject, use: Partial<ConfigUse> = {}): string[] {

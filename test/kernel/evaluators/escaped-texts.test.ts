@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { injectionEvaluator } from '../../../packages/detectors/src/injection/injection.js';
+import { piiEvaluator } from '../../../packages/detectors/src/pii/pii.js';
+import { secretsEvaluator } from '../../../packages/detectors/src/secrets/secrets.js';
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { Evaluator } from '../../../src/kernel/core/evaluator.js';
-import { injectionEvaluator } from '../../../src/kernel/evaluators/injection/injection.js';
 import { listEvaluator } from '../../../src/kernel/evaluators/list/list.js';
-import { piiEvaluator } from '../../../src/kernel/evaluators/pii/pii.js';
 import { regexEvaluator } from '../../../src/kernel/evaluators/regex/regex.js';
-import { secretsEvaluator } from '../../../src/kernel/evaluators/secrets/secrets.js';
 import { FULL_CALL as CALL, NEGATED_CALL } from '../../support/check-call.js';
 
 /** Reports its work as the calls of the core do: by a method. */

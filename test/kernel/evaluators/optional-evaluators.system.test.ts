@@ -12,15 +12,25 @@ let packages: string;
 
 beforeAll(async () => {
   service = await compileOwnService();
-  packages = path.join(path.dirname(service.main), 'kernel', 'evaluators', 'node_modules');
-  await mkdir(packages);
+  packages = path.join(
+    path.dirname(service.main),
+    'kernel',
+    'evaluators',
+    'node_modules',
+    '@control-enforcement',
+  );
+  await mkdir(packages, { recursive: true });
 });
 afterAll(() => service.remove());
 
 /** Writes a package with this main module; without one when it is undefined. */
 async function install(name: string, main: string | undefined): Promise<void> {
   await mkdir(path.join(packages, name), { recursive: true });
-  const manifest = JSON.stringify({ name, type: 'module', exports: './main.js' });
+  const manifest = JSON.stringify({
+    name: `@control-enforcement/${name}`,
+    type: 'module',
+    exports: './main.js',
+  });
   await writeFile(path.join(packages, name, 'package.json'), manifest);
   if (main !== undefined) await writeFile(path.join(packages, name, 'main.js'), main);
 }
@@ -29,22 +39,23 @@ async function install(name: string, main: string | undefined): Promise<void> {
 async function load(names: string[]): Promise<string> {
   const module = path.join(path.dirname(service.main), 'kernel', 'evaluators', 'optional-evaluators.js');
   const program = `
-    const { loadOptionalEvaluators } = await import(${JSON.stringify(String(pathToFileURL(module)))});
-    const options = { apiKey: null, apiUrl: null, log: console };
-    const found = await loadOptionalEvaluators(options, ${JSON.stringify(names)}).catch((error) => [
+    const { loadOptionalEvaluators, packaged } = await import(${JSON.stringify(String(pathToFileURL(module)))});
+    const options = { apiKey: null, apiUrl: null, log: { warn: (_facts, message) => console.error(message) } };
+    const packages = ${JSON.stringify(names)}.map((name) => packaged(name, 'evaluator-of-' + name));
+    const found = await loadOptionalEvaluators(options, packages).catch((error) => [
       { name: error.message },
     ]);
-    console.log(found.map(({ name }) => name).join());`;
+    console.log(found.map(({ name, isMissing }) => name + (isMissing ? ' is missing' : '')).join());`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
   return stdout.trim();
 }
 
-it('an optional evaluator registers by being installed, and is absent otherwise', async () => {
+it('an optional evaluator registers by being installed, and is known as missing otherwise', async () => {
   await install(
     'installed-one',
     'export const createEvaluator = () => ({ name: "one", problemsOf: () => [] });',
   );
-  expect(await load(['installed-one', 'not-installed'])).toBe('one');
+  expect(await load(['installed-one', 'not-installed'])).toBe('one,evaluator-of-not-installed is missing');
 });
 
 it.each([
@@ -54,7 +65,5 @@ it.each([
 ])('a package that is installed but %s stops the start', async (_name, main) => {
   await rm(path.join(packages, 'faulty'), { recursive: true, force: true });
   await install('faulty', main);
-  expect(await load(['faulty'])).toBe(
-    'the package faulty is installed but cannot be used; npm run build builds it',
-  );
+  expect(await load(['faulty'])).toBe('the package faulty is installed but cannot be loaded');
 });

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ANONYMOUS } from '../../../src/contract/call/handler.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import { ControlFeed } from '../../../src/manage/agents/control-feed.js';
 import { createWatchControls, type WatchControls } from '../../../src/manage/agents/watch-controls.js';
 import { type Database, type DbClient, openDatabase } from '../../../src/storage/database/database.js';
+import { serviceRegistry } from '../../support/evaluators.js';
 import { keyOf } from '../../support/scoped.js';
 import { executeSql } from '../../support/sql.js';
 
@@ -71,7 +71,7 @@ describe('the feed of controls', () => {
   function feedOf(maxWatchers?: number, now = () => 0): ControlFeed {
     return new ControlFeed({
       client: failingClient(),
-      registry: createRegistry(builtinEvaluators),
+      registry: serviceRegistry,
       followed: () => followed,
       now,
       ...(maxWatchers === undefined ? {} : { maxWatchers }),

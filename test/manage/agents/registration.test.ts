@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, type JsonValue, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import { parseInput } from '../../../src/contract/input/parse-input.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import type { AgentRegistration } from '../../../src/manage/agents/agent-registration.js';
 import { agentSchemas, readStoredRegistration } from '../../../src/manage/agents/agent-schemas.js';
 import { noChanges } from '../../../src/manage/agents/overwrite-changes.js';
 import { checkRegistration, mergeOverwrite, mergeStrict } from '../../../src/manage/agents/registration.js';
+import { serviceRegistry } from '../../support/evaluators.js';
 import { errorOf } from '../../support/service-error.js';
 
-const registry = createRegistry(builtinEvaluators);
+const registry = serviceRegistry;
 const NAME = 'billing-bot-01';
 
 interface Sent {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { inputItems } from '../../../src/contract/input/parse-input.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import { createDefinitionSchema } from '../../../src/manage/controls/definition-schema.js';
+import { serviceRegistry } from '../../support/evaluators.js';
 
-const schema = createDefinitionSchema(createRegistry(builtinEvaluators));
+const schema = createDefinitionSchema(serviceRegistry);
 
 function definition(patterns: readonly string[]) {
   return {

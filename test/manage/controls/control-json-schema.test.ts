@@ -2,12 +2,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import { inputItems } from '../../../src/contract/input/parse-input.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import { controlJsonSchema } from '../../../src/manage/controls/control-json-schema.js';
 import { createDefinitionSchema } from '../../../src/manage/controls/definition-schema.js';
 import { readCaseFiles } from '../../support/evaluation-cases.js';
+import { serviceRegistry } from '../../support/evaluators.js';
 
-const definitionSchema = createDefinitionSchema(createRegistry(builtinEvaluators));
+const definitionSchema = createDefinitionSchema(serviceRegistry);
 const accepted = (data: JsonValue) => inputItems(definitionSchema, data).items.length === 0;
 const valid = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true }).compile(
   controlJsonSchema,

@@ -9,7 +9,6 @@ import {
 } from '../../../packages/exact-json/src/index.js';
 import { parseInput } from '../../../src/contract/input/parse-input.js';
 import { MAX_CONDITION_DEPTH } from '../../../src/kernel/core/condition-view.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import type { ControlDefinition } from '../../../src/manage/controls/definition/definition.js';
 import { evaluatorNames } from '../../../src/manage/controls/definition/definition.js';
 import { definitionIndex } from '../../../src/manage/controls/definition-index.js';
@@ -19,8 +18,9 @@ import {
   withDataPrefix,
 } from '../../../src/manage/controls/definition-presentation.js';
 import { createDefinitionSchema } from '../../../src/manage/controls/definition-schema.js';
+import { serviceRegistry } from '../../support/evaluators.js';
 
-const registry = createRegistry(builtinEvaluators);
+const registry = serviceRegistry;
 const schema = createDefinitionSchema(registry);
 const normalise = (data: JsonValue): ControlDefinition => parseInput(schema, data);
 

@@ -8,12 +8,13 @@ import {
 } from '../../../packages/exact-json/src/index.js';
 import { inputItems } from '../../../src/contract/input/parse-input.js';
 import { MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from '../../../src/kernel/core/condition-view.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
+import { createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import type { ControlDefinition } from '../../../src/manage/controls/definition/definition.js';
 import { createDefinitionSchema } from '../../../src/manage/controls/definition-schema.js';
 import { definitionWarnings } from '../../../src/manage/controls/definition-warnings/definition-warnings.js';
+import { serviceEvaluators, serviceRegistry } from '../../support/evaluators.js';
 
-const registry = createRegistry(builtinEvaluators);
+const registry = serviceRegistry;
 const schema = createDefinitionSchema(registry);
 const request = z.object({ data: schema });
 
@@ -311,10 +312,10 @@ describe('an evaluator reference', () => {
 
   it('names a whole-configuration rule at the evaluator', () => {
     const strict = {
-      ...builtinEvaluators[0],
+      ...serviceEvaluators[0],
       name: 'strict',
       configSchema: z.object({}).refine(() => false, 'never right'),
-    } as (typeof builtinEvaluators)[number];
+    } as (typeof serviceEvaluators)[number];
     const strictSchema = z.object({ data: createDefinitionSchema(createRegistry([strict])) });
     const { items } = inputItems(strictSchema, { data: withEvaluator({ name: 'strict', config: {} }) });
     expect(items.map(({ field, code }) => [field, code])).toEqual([

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { parseInput } from '../../../src/contract/input/parse-input.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import { createControlDataSchema } from '../../../src/manage/controls/control-data.js';
 import { proposeControl } from '../../../src/manage/controls/control-proposal.js';
 import { definitionWarnings } from '../../../src/manage/controls/definition-warnings/definition-warnings.js';
+import { serviceRegistry } from '../../support/evaluators.js';
 
-const registry = createRegistry(builtinEvaluators);
+const registry = serviceRegistry;
 const schema = createControlDataSchema(registry);
 
 function told(condition: JsonObject, scope: JsonObject = {}, decision = 'deny'): string[] {

@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { parseInput } from '../../../src/contract/input/parse-input.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import { createControlDataSchema } from '../../../src/manage/controls/control-data.js';
 import { proposeControl } from '../../../src/manage/controls/control-proposal.js';
 import { type ControlDefinition, isDraft } from '../../../src/manage/controls/definition/definition.js';
 import { isHiddenBy } from '../../../src/manage/controls/definition-warnings/hiding-deny.js';
 import { compileProgram } from '../../kernel/core/compile-program.js';
+import { serviceRegistry } from '../../support/evaluators.js';
 
-const registry = createRegistry(builtinEvaluators);
+const registry = serviceRegistry;
 const schema = createControlDataSchema(registry);
 
 function control(condition: JsonObject, decision: string, more: JsonObject = {}): ControlDefinition {

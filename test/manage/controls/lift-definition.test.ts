@@ -3,14 +3,14 @@ import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import { inputItems } from '../../../src/contract/input/parse-input.js';
 import { readDefinition } from '../../../src/kernel/core/definition-view.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import type { ControlDefinition } from '../../../src/manage/controls/definition/definition.js';
 import { presentAction } from '../../../src/manage/controls/definition-presentation.js';
 import { createDefinitionSchema } from '../../../src/manage/controls/definition-schema.js';
 import { definitionWarnings } from '../../../src/manage/controls/definition-warnings/definition-warnings.js';
 import { isHiddenBy } from '../../../src/manage/controls/definition-warnings/hiding-deny.js';
+import { serviceRegistry } from '../../support/evaluators.js';
 
-const registry = createRegistry(builtinEvaluators);
+const registry = serviceRegistry;
 const schema = createDefinitionSchema(registry);
 const request = z.object({ data: schema });
 

@@ -1,6 +1,5 @@
 import { parseAllDocuments } from 'yaml';
 import type { JsonValue } from '../../../packages/exact-json/src/index.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import { objectsOf } from '../../../src/manage/configuration/configuration-problems.js';
 import { createDocumentReader } from '../../../src/manage/configuration/document-reading.js';
 import {
@@ -10,8 +9,9 @@ import {
 } from '../../../src/manage/lint/lint-documents.js';
 import type { LintFinding } from '../../../src/manage/lint/lint-rules.js';
 import type { LintAgent } from '../../../src/manage/lint/registration-rules.js';
+import { serviceRegistry } from '../../support/evaluators.js';
 
-export const registry = createRegistry(builtinEvaluators);
+export const registry = serviceRegistry;
 const readDocuments = createDocumentReader(registry);
 
 /** A registered agent with steps. */

@@ -2,10 +2,11 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findUp } from '../../../src/contract/runtime/package-root.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
+import { createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import { evaluatorNames } from '../../../src/manage/controls/definition/definition.js';
 import { definitionWarnings } from '../../../src/manage/controls/definition-warnings/definition-warnings.js';
 import { readPackFolder } from '../../../src/manage/packs/pack-folder.js';
+import { serviceEvaluators } from '../../support/evaluators.js';
 import { wrongCases } from './run-cases.js';
 
 /** The built-in packs; `PACK=NAME` runs the tests of one. */
@@ -14,7 +15,7 @@ const NAMES = readdirSync(FOLDER, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && [undefined, entry.name].includes(process.env.PACK))
   .map(({ name }) => name);
 const LEAST_CASES = 20;
-const registry = createRegistry([...builtinEvaluators]);
+const registry = createRegistry([...serviceEvaluators]);
 
 it('finds the folder of the packs, with lower-case names', () => {
   expect(NAMES.filter((name) => !/^[a-z0-9-]+$/.test(name))).toEqual([]);

@@ -7,12 +7,13 @@ import { createPartFactory } from '../../../src/kernel/core/evaluator-part.js';
 import { prepareControl } from '../../../src/kernel/core/prepared-control.js';
 import { linkProgram } from '../../../src/kernel/core/program.js';
 import type { Step } from '../../../src/kernel/core/types.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
+import { createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import { createParserPool } from '../../../src/kernel/evaluators/sql/parser-pool.js';
 import { createSqlEvaluator } from '../../../src/kernel/evaluators/sql/sql.js';
 import { evaluatorNames } from '../../../src/manage/controls/definition/definition.js';
 import type { PackControl } from '../../../src/manage/packs/pack.js';
 import { readPackFolder } from '../../../src/manage/packs/pack-folder.js';
+import { serviceEvaluators } from '../../support/evaluators.js';
 
 const ROOT = path.dirname(findUp('package.json'));
 const FOLDER = path.join(ROOT, 'packs');
@@ -23,7 +24,7 @@ const pool = createParserPool({ parseTimeoutMs: 300_000 });
 afterAll(() => pool.close());
 const patientSql = createSqlEvaluator(pool);
 const registry = createRegistry(
-  builtinEvaluators.map((one) => (one.name === patientSql.name ? patientSql : one)),
+  serviceEvaluators.map((one) => (one.name === patientSql.name ? patientSql : one)),
 );
 /** Seven times this is below the length up to which texts are normalised. */
 const LENGTH = 30_000;

@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findUp } from '../../../src/contract/runtime/package-root.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
+import { createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import type { PackControl } from '../../../src/manage/packs/pack.js';
 import { readPackFolder } from '../../../src/manage/packs/pack-folder.js';
+import { serviceEvaluators } from '../../support/evaluators.js';
 
 const PAGE = readFileSync(findUp('docs/owasp-map.md'), 'utf8');
 const FOLDER = path.join(path.dirname(findUp('package.json')), 'packs');
-const registry = createRegistry([...builtinEvaluators]);
+const registry = createRegistry([...serviceEvaluators]);
 
 /** The entries as they were published. */
 const LISTS = {

@@ -2,13 +2,14 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
+import { createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import { openPackCatalogue } from '../../../src/manage/packs/catalogue.js';
 import { readPackFolder } from '../../../src/manage/packs/pack-folder.js';
 import { createPackReader } from '../../../src/manage/packs/pack-reader.js';
+import { serviceEvaluators } from '../../support/evaluators.js';
 import { wrongCases } from './run-cases.js';
 
-const registry = createRegistry([...builtinEvaluators]);
+const registry = createRegistry([...serviceEvaluators]);
 const SAMPLES = path.join(import.meta.dirname, '..', '..', 'fixtures', 'packs', 'samples');
 const HEAD = 'kind: Pack\nname: mine\nversion: 1.0.0\ntitle: Mine\ndescription: For tests.\n';
 const CONTROL = `kind: Control

@@ -2,13 +2,14 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { findUp } from '../../../src/contract/runtime/package-root.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
+import { createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import type { Pack, PackControl } from '../../../src/manage/packs/pack.js';
 import { readPackFolder } from '../../../src/manage/packs/pack-folder.js';
+import { serviceEvaluators } from '../../support/evaluators.js';
 
 const ROOT = path.dirname(findUp('package.json'));
 const FOLDER = path.join(ROOT, 'packs');
-const registry = createRegistry([...builtinEvaluators]);
+const registry = createRegistry([...serviceEvaluators]);
 const HEAD = `# List of the packs
 
 The controls of the packs that come with the service. [owasp-map.md](owasp-map.md) says what the two lists of OWASP leave to

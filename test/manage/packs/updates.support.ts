@@ -3,7 +3,7 @@ import { parseStoredJson } from '../../../packages/exact-json/src/index.js';
 import type { HandlerCall } from '../../../src/contract/call/handler.js';
 import { DEFAULT_NAMESPACE, type Namespace } from '../../../src/contract/call/namespace.js';
 import { ALL_SCOPES } from '../../../src/contract/call/scopes.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
+import { createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import { createReviewer } from '../../../src/manage/controls/control-review.js';
 import { createControlService } from '../../../src/manage/controls/control-service.js';
 import { createControlStore } from '../../../src/manage/controls/control-store.js';
@@ -17,9 +17,10 @@ import { createPackUpdate } from '../../../src/manage/packs/pack-update.js';
 import { createPolicyService } from '../../../src/manage/policies/policy-service.js';
 import type { Database } from '../../../src/storage/database/database.js';
 import { createMutator } from '../../../src/storage/database/mutator.js';
+import { serviceEvaluators } from '../../support/evaluators.js';
 import { scoped } from '../../support/scoped.js';
 
-export const registry = createRegistry([...builtinEvaluators]);
+export const registry = createRegistry([...serviceEvaluators]);
 
 /** A call of an admin. */
 export function adminCall(namespace: Namespace = DEFAULT_NAMESPACE): HandlerCall {

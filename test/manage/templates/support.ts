@@ -1,12 +1,12 @@
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import { ServiceError } from '../../../src/contract/errors/service-error.js';
 import { inputItems } from '../../../src/contract/input/parse-input.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import { createDefinitionSchema } from '../../../src/manage/controls/definition-schema.js';
 import { renderTemplate } from '../../../src/manage/templates/template-rendering.js';
 import { templateInputOf, templateInputSchema } from '../../../src/manage/templates/template-schema.js';
+import { serviceRegistry } from '../../support/evaluators.js';
 
-const definitionSchema = createDefinitionSchema(createRegistry(builtinEvaluators));
+const definitionSchema = createDefinitionSchema(serviceRegistry);
 
 export const param = (name: string): JsonObject => ({ $param: name });
 

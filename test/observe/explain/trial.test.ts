@@ -7,7 +7,7 @@ import { createStepSchemaLibrary } from '../../../src/decide/decisions/step-sche
 import type { Evaluator } from '../../../src/kernel/core/evaluator.js';
 import type { StepMemory } from '../../../src/kernel/core/memory.js';
 import type { ControlResult, Verdict } from '../../../src/kernel/core/types.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
+import { createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import type { ConditionExplanation } from '../../../src/observe/explain/condition-explanation.js';
 import { MAX_EXPLAINED_CONTROLS } from '../../../src/observe/explain/explain-schema.js';
 import { MAX_EXPLAINED_NODES } from '../../../src/observe/explain/explanation.js';
@@ -26,6 +26,7 @@ import {
   generatedControls,
 } from '../../kernel/core/reference/generate.js';
 import { aDefinition, aLeaf, aResult, aStep, fakeEvaluator } from '../../kernel/core/support.js';
+import { serviceEvaluators } from '../../support/evaluators.js';
 
 /** Tries definitions, or texts that are stored as they are, with ids 1, 2 …; newest first, as they come. */
 function attempt(
@@ -35,7 +36,7 @@ function attempt(
   now = () => 0,
   memory?: StepMemory,
 ) {
-  const registry = createRegistry([...builtinEvaluators, ...evaluators]);
+  const registry = createRegistry([...serviceEvaluators, ...evaluators]);
   const rows = stored.map((one, index) => ({
     id: index + 1,
     name: `control-${index + 1}`,

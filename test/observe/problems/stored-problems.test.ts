@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { namespaceNamed } from '../../../src/contract/call/namespace.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import {
   inOrder,
   PROBLEM_KINDS,
@@ -11,6 +10,7 @@ import {
 import { createProblemStore } from '../../../src/observe/problems/problem-store.js';
 import { createStoredProblems } from '../../../src/observe/problems/stored-problems.js';
 import { type Database, openDatabase } from '../../../src/storage/database/database.js';
+import { serviceRegistry } from '../../support/evaluators.js';
 import { metric, parseMetrics } from '../../support/prometheus.js';
 import { denyWord } from '../../support/seed.js';
 import { describeService } from '../../support/service-suite.js';
@@ -30,7 +30,7 @@ describeService('what the database tells', ({ call, seed, service }) => {
     database = await openDatabase({ url: service.databaseUrl, migrate: false });
     determine = createStoredProblems({
       store: createProblemStore(database.bulk, 'all'),
-      registry: createRegistry(builtinEvaluators),
+      registry: serviceRegistry,
       emptyDenies: false,
       now: () => Date.now(),
       monotonic: () => performance.now(),
@@ -254,7 +254,7 @@ describeService('what the database tells', ({ call, seed, service }) => {
       if (database === undefined) throw new Error('there is no database');
       const told = createStoredProblems({
         store: createProblemStore(database.bulk, namespaceNamed(name)),
-        registry: createRegistry(builtinEvaluators),
+        registry: serviceRegistry,
         emptyDenies: false,
         now: () => Date.now(),
         monotonic: () => performance.now(),

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { findSensitive } from '../../../packages/detectors/src/index.js';
 import { DEFAULT_NAMESPACE } from '../../../src/contract/call/namespace.js';
 import { createSealing } from '../../../src/contract/secrets/sealing.js';
 import type { EvaluationCaller } from '../../../src/decide/decisions/evaluation-caller.js';
@@ -30,6 +31,7 @@ function parts() {
   const capture = createSampleCapture({
     rules: { isEmpty: false, needsControls: false, of: () => [RULE], has: () => true },
     sealing: createSealing(null),
+    findSensitive,
     insert: async (rows) => {
       kept.push(...rows.map(({ decisionId }) => decisionId));
       return rows.length;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { findSensitive } from '../../../packages/detectors/src/index.js';
 import type { JsonValue } from '../../../packages/exact-json/src/index.js';
 import { stringifyJson } from '../../../packages/exact-json/src/index.js';
 import { createMasking } from '../../../src/observe/samples/masking.js';
@@ -12,7 +13,10 @@ const within = (text: string, levels: number): string =>
   levels === 0 ? text : within(JSON.stringify([text]), levels - 1);
 
 function masked(input: JsonValue, rule: { paths?: string[]; patterns?: string[] } = {}, more: object = {}) {
-  const masking = createMasking({ maskedPaths: rule.paths ?? [], maskedPatterns: rule.patterns ?? [] });
+  const masking = createMasking(
+    { maskedPaths: rule.paths ?? [], maskedPatterns: rule.patterns ?? [] },
+    findSensitive,
+  );
   const step = { type: 'tool', name: 'send', input, output: null, context: null, ...more };
   const cut = masking.withoutPaths(step);
   const call = { step: cut.value, sessionId: 'chat 7', target: { type: 'repo', id: 'a/b' } };
@@ -121,7 +125,7 @@ describe('masking of samples', () => {
       note: `it is ${secret}`,
       [secret]: JSON.stringify([base64(`a ${secret}`)]),
     };
-    const masking = createMasking({ maskedPaths: [], maskedPatterns: [] });
+    const masking = createMasking({ maskedPaths: [], maskedPatterns: [] }, findSensitive);
     const call = {
       step: { type: 'tool', name: secret, input: step, output: `got ${secret}`, context: { a: [secret] } },
       sessionId: `chat ${secret}`,

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { findSensitive } from '../../../packages/detectors/src/index.js';
 import { DEFAULT_NAMESPACE } from '../../../src/contract/call/namespace.js';
 import { createControlLibrary } from '../../../src/decide/decisions/control-library.js';
 import type { EvaluationCaller } from '../../../src/decide/decisions/evaluation-caller.js';
@@ -40,6 +41,7 @@ function parts() {
   const comparison = createShadowComparison({
     builder: createProgramBuilder(options),
     tallies,
+    findSensitive,
     monotonic: () => performance.now(),
   });
   return { live: createProgramBuilder(options), comparison, tallies, written };

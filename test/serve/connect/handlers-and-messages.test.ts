@@ -13,6 +13,7 @@ import type { z } from 'zod';
 import { evaluation, list_wrapper, variant } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { SampleService } from '../../../gen/proto/enforcement/v1/sample_service_pb.js';
 import { FieldBehavior, field_behavior } from '../../../gen/proto/google/api/field_behavior_pb.js';
+import { findSensitive } from '../../../packages/detectors/src/index.js';
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { AnyHandler, Handler, HandlerCall } from '../../../src/contract/call/handler.js';
 import { ANONYMOUS } from '../../../src/contract/call/handler.js';
@@ -28,7 +29,6 @@ import { createHalts } from '../../../src/decide/halts/halts.js';
 import type { EvaluatorRegistry } from '../../../src/kernel/core/evaluator.js';
 import type { Step } from '../../../src/kernel/core/types.js';
 import { evaluatorHandlers } from '../../../src/kernel/evaluators/evaluator-handlers.js';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import { evaluatorReferenceProblems } from '../../../src/manage/agents/agent-evaluator-references.js';
 import { createAgentEvaluators } from '../../../src/manage/agents/agent-evaluators.js';
 import { agentHandlers } from '../../../src/manage/agents/agent-handlers.js';
@@ -90,6 +90,7 @@ import { type Database, openDatabase } from '../../../src/storage/database/datab
 import { createMutator } from '../../../src/storage/database/mutator.js';
 import { STEPS } from '../../e2e/every-rpc.steps.js';
 import { LATEST_SAMPLE } from '../../e2e/every-rpc.support.js';
+import { serviceRegistry } from '../../support/evaluators.js';
 import { NO_FAILURES } from '../../support/failures.js';
 import { methodNamed, SERVICES } from '../../support/protocol-clients.js';
 import { compileProto } from '../../support/scratch-api.js';
@@ -113,7 +114,7 @@ beforeAll(async () => {
     url: `file:${path.join(directory, 'service.db')}`,
     onAudit: createChangeNotifier({ maxWaiting: 10, publicUrl: null }),
   });
-  const evaluators = createRegistry(builtinEvaluators);
+  const evaluators = serviceRegistry;
   const reviewer = createReviewer({
     registry: evaluators,
     registrationNotes: createRegistrationNotes(),
@@ -232,6 +233,7 @@ beforeAll(async () => {
         now: () => Date.now(),
       }),
       sealing: createSealing(null),
+      findSensitive,
       now: () => Date.now(),
       meter: { stored: () => {}, lost: () => {}, counted: () => {} },
       failures: { ...NO_FAILURES, told: () => {} },
@@ -500,7 +502,7 @@ const CALLS = PLAYED.filter(({ method }) => !isEvaluation(method));
 /** Asks for an approval of a step as an evaluation does, and uses it once it is approved. */
 async function askAbout(input: JsonObject, context: HandlerCall): Promise<void> {
   const row = await database.client.control.findFirstOrThrow({ where: { liveName: 'payments' } });
-  const registered = createRegistry(builtinEvaluators);
+  const registered = serviceRegistry;
   const { lift } = createControlLibrary({ registry: registered, keepEvaluators: 1 }).prepare(row.data);
   if (lift === null) throw new Error('the control does not ask');
   const answer = await approvals.gate.ask({

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { builtinEvaluators, createRegistry } from '../../../src/kernel/evaluators/load-evaluators.js';
 import { createControlStore } from '../../../src/manage/controls/control-store.js';
 import { createFacetUpkeep } from '../../../src/manage/controls/facet-upkeep.js';
 import { type Database, openDatabase } from '../../../src/storage/database/database.js';
 import { describeOnEachDatabase } from '../../support/databases.js';
+import { serviceRegistry } from '../../support/evaluators.js';
 import { scoped } from '../../support/scoped.js';
 import { denyWord } from '../../support/seed.js';
 import { newControl, write } from './support.js';
@@ -56,7 +56,7 @@ describeOnEachDatabase('The upkeep of what lists are filtered by', (freshDatabas
       const draft = { templateBacked: true, templateRendered: false, enabled: false, execution: null };
       await controls.insert(newControl('draft', { data: '{}', ...draft }));
     });
-    const upkeep = createFacetUpkeep({ database, registry: createRegistry(builtinEvaluators) });
+    const upkeep = createFacetUpkeep({ database, registry: serviceRegistry });
     expect(await names(['deny'], null)).toEqual([]);
     await upkeep.catchUp();
     expect(await names(['deny'], null)).toEqual(['old-0', 'old-1', 'old-2']);

@@ -25,20 +25,15 @@ export const command = defineCommand({
     concurrency: { type: 'string', default: '1', describe: 'Evaluations of a server under way at a time' },
   },
   async run(context, { suite, seconds, rate, concurrency, ...args }) {
-    const [
-      { askedStep },
-      { loadSuites },
-      { offlineJudges },
-      { measure },
-      { builtinEvaluators, createRegistry },
-    ] = await Promise.all([
-      import('../suite/asked-step.js'),
-      import('../suite/load-suites.js'),
-      import('../suite/judges.js'),
-      import('../suite/measure.js'),
-      import('../../../../src/kernel/evaluators/load-evaluators.js'),
-    ]);
-    const registry = createRegistry(builtinEvaluators);
+    const [{ askedStep }, { loadSuites }, { offlineJudges }, { measure }, { offlineEvaluators }] =
+      await Promise.all([
+        import('../suite/asked-step.js'),
+        import('../suite/load-suites.js'),
+        import('../suite/judges.js'),
+        import('../suite/measure.js'),
+        import('../offline/evaluators.js'),
+      ]);
+    const registry = offlineEvaluators;
     const plan = {
       seconds: numberOf('seconds', seconds, 0.01, 3_600),
       rate: rate === undefined ? null : numberOf('rate', rate, 0.1, 1_000_000),

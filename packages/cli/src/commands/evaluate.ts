@@ -11,12 +11,12 @@ export const command = defineCommand({
   ],
   options: STEP_OPTIONS,
   async run(context, args) {
-    const [{ askedStep }, { builtinEvaluators, createRegistry }, { decisionOf }] = await Promise.all([
+    const [{ askedStep }, { offlineEvaluators }, { decisionOf }] = await Promise.all([
       import('../suite/asked-step.js'),
-      import('../../../../src/kernel/evaluators/load-evaluators.js'),
+      import('../offline/evaluators.js'),
       import('../suite/expectations.js'),
     ]);
-    const { judge, question } = await askedStep(context, args, createRegistry(builtinEvaluators));
+    const { judge, question } = await askedStep(context, args, offlineEvaluators);
     const judged = await judge.judge(question);
     if ('needs' in judged) throw new CliError(`the step ${judged.needs}`, 'Give --controls FILE.');
     const { outcome, reason, matches, errors, modified } = judged;

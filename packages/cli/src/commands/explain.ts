@@ -15,12 +15,12 @@ export const command = defineCommand({
     all: { type: 'boolean', default: false, describe: 'Show controls that do not concern the step, too' },
   },
   async run(context, { all, ...args }) {
-    const [{ askedStep }, { builtinEvaluators, createRegistry }, { explanationLines }] = await Promise.all([
+    const [{ askedStep }, { offlineEvaluators }, { explanationLines }] = await Promise.all([
       import('../suite/asked-step.js'),
-      import('../../../../src/kernel/evaluators/load-evaluators.js'),
+      import('../offline/evaluators.js'),
       import('../suite/explanation-text.js'),
     ]);
-    const { judge, question } = await askedStep(context, args, createRegistry(builtinEvaluators));
+    const { judge, question } = await askedStep(context, args, offlineEvaluators);
     const judged = await judge.judge(question);
     if ('needs' in judged) throw new CliError(`the step ${judged.needs}`, 'Give --controls FILE.');
     const explanations = await judge.explain(question);

@@ -48,16 +48,16 @@ export const command = defineCommand({
       { loadSuites },
       { runSuites, countsOf, suitesNotRun },
       { reportOf },
-      { builtinEvaluators, createRegistry },
+      { offlineEvaluators },
       judges,
     ] = await Promise.all([
       import('../suite/load-suites.js'),
       import('../suite/run-suites.js'),
       import('../suite/reports.js'),
-      import('../../../../src/kernel/evaluators/load-evaluators.js'),
+      import('../offline/evaluators.js'),
       import('../suite/judges.js'),
     ]);
-    const registry = createRegistry(builtinEvaluators);
+    const registry = offlineEvaluators;
     const suites = await loadSuites(context, files, registry);
     const judgeOf =
       judge === 'offline'

@@ -14,11 +14,11 @@ export const command = defineCommand({
   },
   async run(context, { files, strict, expandEnv }) {
     const sources = await readFiles(context, files, { expandEnv });
-    const [{ readObjects, warningsOf }, { builtinEvaluators, createRegistry }] = await Promise.all([
+    const [{ readObjects, warningsOf }, { offlineEvaluators }] = await Promise.all([
       import('../offline/check-documents.js'),
-      import('../../../../src/kernel/evaluators/load-evaluators.js'),
+      import('../offline/evaluators.js'),
     ]);
-    const registry = createRegistry(builtinEvaluators);
+    const registry = offlineEvaluators;
     const reading = readObjects(sources, registry, context.namespace);
     const warnings = warningsOf(reading, registry);
     const { problems } = reading;

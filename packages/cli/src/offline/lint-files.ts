@@ -1,4 +1,3 @@
-import { builtinEvaluators, createRegistry } from '../../../../src/kernel/evaluators/load-evaluators.js';
 import { LONGEST_US } from '../../../../src/kernel/evaluators/memory/duration.js';
 import { evaluatorsOfWindow, lintDocuments } from '../../../../src/manage/lint/lint-documents.js';
 import { LINT_RULES, type LintRule, type Severity } from '../../../../src/manage/lint/lint-rules.js';
@@ -10,6 +9,7 @@ import { type FileProblem, FilesError, pathParts, SEVERITY_NAMES } from '../file
 import { refusedInFiles } from '../files/refused-documents.js';
 import type { Rest } from '../rest.js';
 import { readObjects } from './check-documents.js';
+import { offlineEvaluators } from './evaluators.js';
 
 /** What lint found in a document. A server may have rules that this version does not know. */
 export interface Finding {
@@ -40,7 +40,7 @@ export async function lintOffline(
   if (!(maxWindowMs > 0 && maxWindowMs <= LONGEST_US / 1_000)) {
     throw new CliError('--memory-window-hours must be a number above 0, and at most 8784');
   }
-  const registry = createRegistry(builtinEvaluators);
+  const registry = offlineEvaluators;
   const { problems, objects } = readObjects(sources, registry, namespace);
   if (problems.length > 0) throw new FilesError(problems);
   const kept = evaluatorsOfWindow(maxWindowMs);

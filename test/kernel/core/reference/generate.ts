@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { isContainer, type JsonObject, type JsonValue } from '../../../../packages/exact-json/src/index.js';
 import type { Evaluator } from '../../../../src/kernel/core/evaluator.js';
 import type { Stage, Step } from '../../../../src/kernel/core/types.js';
-import { builtinEvaluators } from '../../../../src/kernel/evaluators/load-evaluators.js';
+import { serviceEvaluators } from '../../../support/evaluators.js';
 import { aResult, fakeEvaluator } from '../support.js';
 import type { ReferenceInput } from './interpret.js';
 
@@ -23,7 +23,7 @@ const scripted = (config: JsonObject, data: JsonValue) => {
 
 /** The evaluators of the service, and ones that do whatever an evaluator may do. */
 export const EVALUATORS: readonly Evaluator[] = [
-  ...builtinEvaluators,
+  ...serviceEvaluators,
   fakeEvaluator('scripted', scripted),
   fakeEvaluator('slow', async (config, data) => {
     if (config.late === true) await new Promise((resolve) => setImmediate(resolve));
