@@ -8,7 +8,6 @@ import {
   oneOf,
   refuse,
   report,
-  shownText,
   text,
   withDefault,
   withExample,
@@ -54,7 +53,7 @@ const url = ({ policy, http }: DestinationRules) =>
       }
       return policy.allows(hostname) ? href : refuse(sink, 'forbidden_address', refusalOf(hostname), null);
     },
-    { ...shownText(limits.url), format: 'uri' },
+    { type: 'string', format: 'uri', maxLength: MAX_URL_LENGTH },
   );
 
 /** Addresses with quotes are not taken: what looks like several addresses is none. */
