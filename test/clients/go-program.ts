@@ -39,7 +39,8 @@ export async function buildGo(libraries: string): Promise<string> {
   }));
   const template = JSON.stringify({ version: 'v2', plugins });
   const buf = path.join(ROOT, 'node_modules/.bin/buf');
-  await run(buf, ['generate', '--template', template, '--path', 'proto/enforcement']);
+  const filter = ['--path', 'proto/enforcement', '--exclude-type', 'buf.validate.**'];
+  await run(buf, ['generate', '--template', template, ...filter]);
   mkdirSync(path.join(folder, 'src/program'));
   copyFileSync(path.join(import.meta.dirname, 'go/main.go'), path.join(folder, 'src/program/main.go'));
   const program = path.join(folder, 'go-program');

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../../gen/limits/limits.js';
 import { BoundedMap } from '../runtime/bounded-map.js';
 
 declare const agentKey: unique symbol;
@@ -19,7 +20,7 @@ export interface TargetName {
 }
 
 /** A name of a namespace: 1 to 63 characters, as labels of DNS (RFC 1123). */
-export const NAMESPACE_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+export const NAMESPACE_NAME = LIMITS.CreateNamespaceRequest.name.pattern;
 
 const SEPARATOR = '/';
 /** Most namespaces whose objects are kept: they are small, and made again when they are needed. */

@@ -117,10 +117,6 @@ export function text(limits: TextLimits = {}): z.ZodType<string> {
   const { min = 0, max = Number.POSITIVE_INFINITY, pattern, trim = false } = limits;
   const { tooShort = 'string_too_short', tooLong = 'string_too_long' } = limits;
   const { tooShortMessage = `must have at least ${min} ${min === 1 ? 'character' : 'characters'}` } = limits;
-  const shown: JsonObject = { type: 'string' };
-  if (min > 0) shown.minLength = min;
-  if (Number.isFinite(max)) shown.maxLength = max;
-  if (pattern !== undefined) shown.pattern = pattern.source;
   return field((value, sink) => {
     if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
     const read = trim ? value.trim() : value;
@@ -130,7 +126,21 @@ export function text(limits: TextLimits = {}): z.ZodType<string> {
       return refuseTyped(sink, 'string_pattern_mismatch', `must match ${pattern.source}`, value);
     }
     return read;
-  }, shown);
+  }, shownText(limits));
+}
+
+/** How documents show a text with these limits. */
+export function shownText({
+  min = 0,
+  max,
+  pattern,
+}: Pick<TextLimits, 'min' | 'max' | 'pattern'>): JsonObject {
+  return {
+    type: 'string',
+    ...(min > 0 ? { minLength: min } : {}),
+    ...(max === undefined ? {} : { maxLength: max }),
+    ...(pattern === undefined ? {} : { pattern: pattern.source }),
+  };
 }
 
 const TRUE_WORDS = new Set(['true', '1', 'yes', 'on', 't', 'y']);

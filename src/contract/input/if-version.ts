@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import type { JsonValue } from '../../../packages/exact-json/src/index.js';
 import { callerError, type ErrorResource, type ServiceError } from '../errors/service-error.js';
 import { field, type IssueSink, nullable, readWith } from './fields.js';
@@ -15,13 +16,14 @@ export interface Versioned {
   readonly version: number;
 }
 
-const number = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+const limits = LIMITS.UpdateControlRequest.if_version;
+const number = integer({ ...limits, max: Number.MAX_SAFE_INTEGER });
 
 /** The member by which a request demands a version; `*` is the value of the header If-Match. */
 export function ifVersion(): z.ZodType<IfVersion> {
   const read = (value: JsonValue, sink: IssueSink): number | '*' =>
     value === '*' ? '*' : (readWith(number, value, sink) ?? z.NEVER);
-  return nullable(field(read, { type: 'integer', minimum: 0 }));
+  return nullable(field(read, { type: 'integer', minimum: limits.min }));
 }
 
 /** Throws VERSION_MISMATCH unless the resource has the demanded version. To be called in the transaction. */

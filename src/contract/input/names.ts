@@ -1,15 +1,13 @@
 import type { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import { isNumber, type JsonValue } from '../../../packages/exact-json/src/index.js';
 import { ServiceError } from '../errors/service-error.js';
-import { field, refuse, refuseTyped, text } from './fields.js';
+import { field, refuse, refuseTyped, shownText, text } from './fields.js';
 
-const MIN_AGENT_NAME_LENGTH = 10;
-/** As long as the database column. */
-const MAX_AGENT_NAME_LENGTH = 255;
+/** At most as long as the database column. */
+const LENGTH = LIMITS.Agent.agent_name;
 const AGENT_NAME = /^[a-z0-9:_-]+$/;
-const AGENT_NAME_RULE =
-  `an agent name has ${MIN_AGENT_NAME_LENGTH} to ${MAX_AGENT_NAME_LENGTH} characters: ` +
-  'letters, digits, ":", "_" and "-"';
+const AGENT_NAME_RULE = `an agent name has ${LENGTH.min} to ${LENGTH.max} characters: letters, digits, ":", "_" and "-"`;
 
 /**
  * The normalised form of an agent name: as text, without surrounding blanks, in lower case. Undefined when it
@@ -19,7 +17,7 @@ export function normaliseAgentName(value: JsonValue | undefined): string | undef
   const given = isNumber(value) ? String(value) : value;
   if (typeof given !== 'string') return undefined;
   const name = given.trim().toLowerCase();
-  if (name.length < MIN_AGENT_NAME_LENGTH || name.length > MAX_AGENT_NAME_LENGTH) return undefined;
+  if (name.length < LENGTH.min || name.length > LENGTH.max) return undefined;
   return AGENT_NAME.test(name) ? name : undefined;
 }
 
@@ -27,11 +25,7 @@ export function normaliseAgentName(value: JsonValue | undefined): string | undef
 export function agentName(): z.ZodType<string> {
   return field(
     (value, sink) => normaliseAgentName(value) ?? refuseTyped(sink, 'value_error', AGENT_NAME_RULE, value),
-    {
-      type: 'string',
-      minLength: MIN_AGENT_NAME_LENGTH,
-      maxLength: MAX_AGENT_NAME_LENGTH,
-    },
+    shownText(LENGTH),
   );
 }
 
@@ -59,16 +53,11 @@ export function readAgentName(raw: string, member: 'agent_name' | 'cursor'): str
   });
 }
 
-const SLUG = /^[a-zA-Z0-9][a-zA-Z0-9_-]*$/;
-const MAX_SLUG_LENGTH = 255;
-
 /** The unique name of a control: case-sensitive, surrounding blanks removed. */
 export function slugName(): z.ZodType<string> {
   return text({
+    ...LIMITS.CreateControlRequest.name,
     trim: true,
-    min: 1,
-    max: MAX_SLUG_LENGTH,
-    pattern: SLUG,
     tooShort: 'too_short',
     tooLong: 'too_long',
   });
@@ -80,16 +69,14 @@ const LINE = /^[^\p{C}\p{Zl}\p{Zp}]+$/u;
 export const FREE_LINE = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+$/u;
 
 /** A line for people, surrounding blanks removed: 1 to `max` UTF-16 code units that match `pattern`. */
-export function line(max: number, pattern = LINE): z.ZodType<string> {
-  return field(
-    (value, sink) => {
-      if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
-      const read = value.trim();
-      if (read === '') return refuse(sink, 'string_too_short', 'must have at least 1 character', value);
-      if (read.length <= max && pattern.test(read)) return read;
-      const rule = `must have 1 to ${max} characters, without line breaks and control characters`;
-      return refuseTyped(sink, 'value_error', rule, value);
-    },
-    { type: 'string', minLength: 1, maxLength: max },
-  );
+export function line(limits: { readonly min: 1; readonly max: number }, pattern = LINE): z.ZodType<string> {
+  const { max } = limits;
+  return field((value, sink) => {
+    if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
+    const read = value.trim();
+    if (read === '') return refuse(sink, 'string_too_short', 'must have at least 1 character', value);
+    if (read.length <= max && pattern.test(read)) return read;
+    const rule = `must have 1 to ${max} characters, without line breaks and control characters`;
+    return refuseTyped(sink, 'value_error', rule, value);
+  }, shownText(limits));
 }

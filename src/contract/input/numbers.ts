@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import {
   doubleOf,
   isIntegral,
@@ -8,8 +9,10 @@ import {
 } from '../../../packages/exact-json/src/index.js';
 import { field, type IssueSink, refuse, refuseTyped } from './fields.js';
 
-/** Limits of a number, both inclusive. */
+/** Limits of a number. */
 export interface NumberLimits {
+  /** Exclusive. */
+  readonly above?: number;
   readonly min?: number;
   readonly max?: number;
 }
@@ -19,9 +22,7 @@ const INTEGER_TEXT = /^[+-]?\d+(?:_\d+)*(?:\.0+)?$/;
 
 /** An integer; also `5.0`, `"5"`, `" 5 "` and true. Beyond 2^53 inexact, but comparisons are correct. */
 export function integer(limits: NumberLimits = {}): z.ZodType<number> {
-  const shown: JsonObject = { type: 'integer' };
-  if (limits.min !== undefined) shown.minimum = limits.min;
-  if (limits.max !== undefined) shown.maximum = limits.max;
+  const shown = shownNumber('integer', limits);
   return field((value, sink) => {
     const read = readInteger(value, sink);
     return read === undefined ? z.NEVER : within(read, limits, value, sink);
@@ -30,6 +31,12 @@ export function integer(limits: NumberLimits = {}): z.ZodType<number> {
 
 /** The id of a row, or the number of a version: any integer; one that is none, 0 or beyond 32 bits included, is not found. */
 export const rowId = integer();
+
+/** A revision, or a position in a log. */
+export const position = integer({
+  ...LIMITS.VerifyAuditRequest.after_position,
+  max: Number.MAX_SAFE_INTEGER,
+});
 
 function readInteger(value: JsonValue, sink: IssueSink): number | undefined {
   if (typeof value === 'boolean') return value ? 1 : 0;
@@ -47,9 +54,7 @@ function readInteger(value: JsonValue, sink: IssueSink): number | undefined {
 
 /** A number; also a numeric string and true or false. */
 export function number(limits: NumberLimits = {}): z.ZodType<number> {
-  const shown: JsonObject = { type: 'number' };
-  if (limits.min !== undefined) shown.minimum = limits.min;
-  if (limits.max !== undefined) shown.maximum = limits.max;
+  const shown = shownNumber('number', limits);
   return field((value, sink) => {
     let read: number;
     if (isNumber(value)) read = doubleOf(value);
@@ -62,8 +67,19 @@ export function number(limits: NumberLimits = {}): z.ZodType<number> {
   }, shown);
 }
 
+function shownNumber(type: 'integer' | 'number', { above, min, max }: NumberLimits): JsonObject {
+  return {
+    type,
+    ...(above === undefined ? {} : { exclusiveMinimum: above }),
+    ...(min === undefined ? {} : { minimum: min }),
+    ...(max === undefined ? {} : { maximum: max }),
+  };
+}
+
 function within(read: number, limits: NumberLimits, value: JsonValue, sink: IssueSink): number {
-  const { min, max } = limits;
+  const { above, min, max } = limits;
+  if (above !== undefined && !(read > above))
+    return refuse(sink, 'greater_than', `must be greater than ${above}`, read);
   if (min !== undefined && read < min)
     return refuseTyped(sink, 'greater_than_equal', `must be at least ${min}`, value);
   if (max !== undefined && read > max)

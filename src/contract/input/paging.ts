@@ -1,10 +1,14 @@
 import type { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import { orNull, text, withDefault } from './fields.js';
-import { integer } from './numbers.js';
+import { integer, type NumberLimits } from './numbers.js';
 
-/** The member `limit` of a list: rows of a page, 1 to `max`. */
-export function pageSize({ max = 100, preset = 20 } = {}): z.ZodType<number> {
-  return withDefault(integer({ min: 1, max }), preset);
+/** The member `limit` of a list: rows of a page; by default within the limits of most lists. */
+export function pageSize(
+  limits: NumberLimits = LIMITS.ListControlsRequest.limit,
+  preset = 20,
+): z.ZodType<number> {
+  return withDefault(integer(limits), preset);
 }
 
 /** Clamps a cursor to the 32 bits of ids, with which it is compared. */

@@ -1,12 +1,13 @@
 import type { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import { callerError, type ServiceError } from '../errors/service-error.js';
 import { type IssueSink, nullable, report, text } from './fields.js';
 import { invalidRequest } from './parse-input.js';
 
 /** Longest type and longest id of a target, in UTF-16 code units. */
-export const MAX_TARGET_LENGTH = 255;
+export const MAX_TARGET_LENGTH = LIMITS.EvaluateRequest.target_type.max;
 
-const part = (): z.ZodType<string | undefined> => nullable(text({ min: 1, max: MAX_TARGET_LENGTH }));
+const part = (): z.ZodType<string | undefined> => nullable(text(LIMITS.EvaluateRequest.target_type));
 
 /** Members that name the target of an agent, or of a binding. They belong together. */
 export const targetMembers = { target_type: part(), target_id: part() };

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import { field, orElse, refuse, refuseTyped } from './fields.js';
 import { integer } from './numbers.js';
 
@@ -31,9 +32,9 @@ export function millisecondsOf(text: string): number | undefined {
   return DURATION.test(text) ? Number(text.slice(0, -1)) * 1000 : undefined;
 }
 
-/** How long both secrets are valid after a rotation, in whole seconds: at most 30 days, and one if that is not told. */
+/** How long both secrets are valid after a rotation, in whole seconds: a day if that is not told. */
 export function overlapSeconds(): z.ZodType<number> {
-  return orElse(integer({ min: 0, max: 30 * 24 * 60 * 60 }), 24 * 60 * 60);
+  return orElse(integer(LIMITS.RotateKeyRequest.overlap_seconds), 24 * 60 * 60);
 }
 
 /** A date with a time and a zone, RFC 3339. */
@@ -58,7 +59,10 @@ export function timeWithZone(
 }
 
 /** The same, after `now`, and at most `maxDays` after it. */
-export function futureTime(now: () => number, maxDays = Number.POSITIVE_INFINITY): z.ZodType<number> {
+export function futureTime(
+  now: () => number,
+  { maxDays = Number.POSITIVE_INFINITY }: { readonly maxDays?: number } = {},
+): z.ZodType<number> {
   return timeWithZone((ms) => {
     const nowMs = now();
     if (ms <= nowMs) return ['datetime_future', 'must be in the future'];

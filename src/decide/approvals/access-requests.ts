@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import type { AccessRequestService as AccessRequestServiceDesc } from '../../../gen/proto/enforcement/v1/access_request_service_pb.js';
 import { type CallContext, type HandlersOf, handler } from '../../contract/call/handler.js';
 import { isoOf } from '../../contract/call/printed.js';
@@ -26,8 +27,8 @@ const schemas = {
     z.object({
       agent_name: agentName(),
       denial: z.object({
-        evaluation_id: text({ pattern: /^[0-9]{1,10}$/ }),
-        step_sha256: nullable(text({ pattern: /^[0-9a-f]{64}$/ })),
+        evaluation_id: text(LIMITS.AccessDenial.evaluation_id),
+        step_sha256: nullable(text(LIMITS.AccessDenial.step_sha256)),
       }),
       subject: nullable(entity),
       resource: nullable(entity),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import { type JsonValue, parseJson } from '../../../packages/exact-json/src/index.js';
 import {
   boolean,
@@ -9,6 +10,7 @@ import {
   refuse,
   refuseTyped,
   report,
+  shownText,
   text,
   withDefault,
   withExample,
@@ -22,36 +24,28 @@ import { isStorable } from '../../storage/database/text.js';
 import { APPROVAL_STATES } from '../decisions/approval-gate.js';
 import { jsonProblem } from '../decisions/evaluate-request.js';
 
-const MAX_COMMENT_LENGTH = 1_000;
-const MAX_REASON_LENGTH = 500;
-const MAX_TEXT_LENGTH = 255;
-const MAX_IDS = 1_000;
-const MAX_WAIT_MS = 60_000;
 const DEFAULT_WAIT_MS = 30_000;
 
 /** A text of people that is stored, without blanks around it. */
-const words = (max: number) =>
-  field<string>(
-    (value, sink) => {
-      if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
-      const read = value.trim();
-      if (read === '') return refuse(sink, 'string_too_short', 'must have at least 1 character', value);
-      if (read.length > max)
-        return refuse(sink, 'string_too_long', `must have at most ${max} characters`, null);
-      if (isStorable(read)) return read;
-      return refuseTyped(sink, 'value_error', 'must not have NUL or half a surrogate pair', value);
-    },
-    { type: 'string', minLength: 1, maxLength: max },
-  );
+const words = (limits: { readonly min: 1; readonly max: number }) =>
+  field<string>((value, sink) => {
+    if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
+    const read = value.trim();
+    if (read === '') return refuse(sink, 'string_too_short', 'must have at least 1 character', value);
+    if (read.length > limits.max)
+      return refuse(sink, 'string_too_long', `must have at most ${limits.max} characters`, null);
+    if (isStorable(read)) return read;
+    return refuseTyped(sink, 'value_error', 'must not have NUL or half a surrogate pair', value);
+  }, shownText(limits));
 
-/** 0 to 60 seconds, in milliseconds. */
-const wait = () =>
+/** In milliseconds. */
+const wait = ({ min, max } = LIMITS.AwaitApprovalRequest.wait) =>
   field<number>(
     (value, sink) => {
-      const rule = 'must be a duration of 0 to 60 seconds, such as "10s"';
+      const rule = `must be a duration of ${min / 1_000} to ${max / 1_000} seconds, such as "10s"`;
       if (typeof value !== 'string') return refuse(sink, 'string_type', rule, value);
       const ms = millisecondsOf(value);
-      return ms !== undefined && ms >= 0 && ms <= MAX_WAIT_MS ? ms : refuse(sink, 'value_error', rule, value);
+      return ms !== undefined && ms >= min && ms <= max ? ms : refuse(sink, 'value_error', rule, value);
     },
     { type: 'string', pattern: '^(-?[0-9]{1,12})(\\.[0-9]{1,9})?s$' },
   );
@@ -77,8 +71,8 @@ const decided = z
   .object({
     approval_id: rowId,
     decision: oneOf(['approve', 'deny']),
-    comment: nullable(words(MAX_COMMENT_LENGTH)),
-    step_sha256: nullable(text({ pattern: /^[0-9a-f]{64}$/ })),
+    comment: nullable(words(LIMITS.DecideApprovalRequest.comment)),
+    step_sha256: nullable(text(LIMITS.DecideApprovalRequest.step_sha256)),
     narrowed_input_json: nullable(jsonText().transform((input) => ({ input }))),
   })
   .superRefine(({ decision, narrowed_input_json }, sink) => {
@@ -92,15 +86,19 @@ export const approvalSchemas = {
     ...idPage,
     state: nullable(oneOf(APPROVAL_STATES)),
     agent_name: nullable(agentName()),
-    session_id: nullable(text({ min: 1, max: MAX_TEXT_LENGTH })),
+    session_id: nullable(text(LIMITS.ListApprovalsRequest.session_id)),
     control_id: nullable(rowId),
-    decided_by: nullable(text({ min: 1, max: MAX_TEXT_LENGTH })),
+    decided_by: nullable(text(LIMITS.ListApprovalsRequest.decided_by)),
     mine: nullable(boolean()),
   }),
   getApproval: z.object({ approval_id: rowId }),
   decideApproval: withExample(decided, { decision: 'approve', comment: 'agreed with the customer' }),
   cancelApproval: withExample(
-    z.object({ approval_id: rowId, agent_name: agentName(), reason: nullable(words(MAX_REASON_LENGTH)) }),
+    z.object({
+      approval_id: rowId,
+      agent_name: agentName(),
+      reason: nullable(words(LIMITS.CancelApprovalRequest.reason)),
+    }),
     { agent_name: 'billing-bot-01', reason: 'the customer has left' },
   ),
   awaitApproval: z.object({
@@ -110,7 +108,7 @@ export const approvalSchemas = {
   }),
   watchApprovals: z.object({
     agent_name: nullable(agentName()),
-    approval_ids: nullable(list(rowId, { max: MAX_IDS })),
+    approval_ids: nullable(list(rowId, LIMITS.WatchApprovalsRequest.approval_ids)),
     mine: nullable(boolean()),
   }),
 };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import {
   isObject,
   JsonDuplicateError,
@@ -27,7 +28,7 @@ import {
   withExample,
 } from '../../contract/input/fields.js';
 import { agentName } from '../../contract/input/names.js';
-import { integer } from '../../contract/input/numbers.js';
+import { position } from '../../contract/input/numbers.js';
 import { parseInput } from '../../contract/input/parse-input.js';
 import { checkTarget, MAX_TARGET_LENGTH, targetMembers, targetNamed } from '../../contract/input/target.js';
 import { pathText } from '../../contract/warnings/request-warnings.js';
@@ -122,8 +123,8 @@ function readStep(step: JsonValue | undefined): Step | undefined {
 /** Reads a step. */
 export const stepSchema: z.ZodType<Step> = z
   .object({
-    type: text({ min: 1 }),
-    name: text({ min: 1 }),
+    type: text(LIMITS.Step.type),
+    name: text(LIMITS.Step.name),
     input: anyJson(),
     output: anyJson().optional(),
     context: nullable(freeObject()),
@@ -187,7 +188,7 @@ export const evaluateRequestSchema: z.ZodType<EvaluateRequest> = z
     agent_name: agentName(),
     step: stepSchema,
     stage: oneOf(STAGES),
-    min_revision: withDefault(integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), 0),
+    min_revision: withDefault(position, 0),
     ...targetMembers,
     ...optionMembers,
   })
@@ -208,7 +209,7 @@ export const evaluateRequestSchema: z.ZodType<EvaluateRequest> = z
 withExample(evaluateRequestSchema, EXAMPLE_EVALUATION);
 
 /** Most evaluations of one batch, and of one message of a stream. */
-export const MAX_EVALUATIONS = 1_000;
+export const MAX_EVALUATIONS = LIMITS.EvaluateBatchRequest.evaluations.max;
 
 /**
  * Reads the list of a batch without its evaluations: an invalid one must not affect the others. Their schema

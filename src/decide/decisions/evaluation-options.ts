@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import type { JsonValue } from '../../../packages/exact-json/src/index.js';
 import { field, list, nullable, oneOf, refuse, text } from '../../contract/input/fields.js';
 import { duration, millisecondsOf } from '../../contract/input/times.js';
@@ -20,16 +21,15 @@ export interface EvaluationOptions {
   readonly stepError: string | undefined;
 }
 
+const limits = LIMITS.EvaluateRequest;
 /** Longest session id and step id, in UTF-16 code units. */
-const MAX_ID_LENGTH = 255;
+const MAX_ID_LENGTH = limits.session_id.max;
 /** Longest time limit of an evaluation. */
-export const MAX_TIMEOUT_MS = 3_600_000;
-/** Longest text of the error of a step, in UTF-16 code units. */
-const MAX_STEP_ERROR_LENGTH = 4_096;
-/** Most accepted outcomes in one request. */
-const MAX_ACCEPTED = 16;
-/** Longest `traceparent`; later versions may add parts to the four of version 00. */
-const MAX_TRACEPARENT_LENGTH = 512;
+export const MAX_TIMEOUT_MS = limits.timeout.max;
+const MAX_STEP_ERROR_LENGTH = limits.step_error.max;
+const MAX_ACCEPTED = limits.accepts.max;
+/** Later versions of `traceparent` may add parts to the four of version 00. */
+const MAX_TRACEPARENT_LENGTH = limits.traceparent.max;
 /** Version, trace id, parent id and flags; ids of zeros and the version ff are invalid. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-[!-~]*)?$/;
 const VERSION_00_LENGTH = 55;
@@ -40,7 +40,7 @@ export function isTraceparent(value: string): boolean {
   return value.length === VERSION_00_LENGTH || !value.startsWith('00');
 }
 
-const id = (): z.ZodType<string | undefined> => nullable(text({ min: 1, max: MAX_ID_LENGTH }));
+const id = (): z.ZodType<string | undefined> => nullable(text(limits.session_id));
 
 const traceparent = (): z.ZodType<string> =>
   field(
@@ -59,9 +59,9 @@ export const optionMembers = {
   session_id: id(),
   step_id: id(),
   traceparent: nullable(traceparent()),
-  timeout: nullable(duration({ above: 0, max: MAX_TIMEOUT_MS })),
-  accepts: nullable(list(oneOf(OUTCOME_WORDS), { max: MAX_ACCEPTED })),
-  step_error: nullable(text({ max: MAX_STEP_ERROR_LENGTH })),
+  timeout: nullable(duration(limits.timeout)),
+  accepts: nullable(list(oneOf(OUTCOME_WORDS), limits.accepts)),
+  step_error: nullable(text(limits.step_error)),
 };
 
 /** Output of `optionMembers`. */

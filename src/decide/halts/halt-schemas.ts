@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import {
   field,
   nullable,
@@ -6,6 +7,7 @@ import {
   refuse,
   refuseTyped,
   report,
+  shownText,
   withExample,
 } from '../../contract/input/fields.js';
 import { agentName, FREE_LINE, line } from '../../contract/input/names.js';
@@ -19,25 +21,19 @@ import { HALT_SCOPES, type HaltScope } from './halt.js';
 
 export const HALT_STATES = ['active', 'lifted', 'expired'] as const;
 
-const MAX_REASON_LENGTH = 500;
-/** As of session ids and names of steps in evaluations. */
-const MAX_TEXT_LENGTH = 255;
-const MAX_DAYS = 365;
+const { step_name: length, reason: reasonLength, expires_at: days } = LIMITS.CreateHaltRequest;
 
-const reason = line(MAX_REASON_LENGTH, FREE_LINE);
+const reason = line(reasonLength, FREE_LINE);
 
 /** A text that steps are compared with as it is. */
 const exactText = () =>
-  field<string>(
-    (value, sink) => {
-      if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
-      if (value === '') return refuse(sink, 'string_too_short', 'must have at least 1 character', value);
-      if (value.length <= MAX_TEXT_LENGTH && isStorable(value)) return value;
-      const rule = `must have 1 to ${MAX_TEXT_LENGTH} characters, without NUL and halves of surrogate pairs`;
-      return refuseTyped(sink, 'value_error', rule, value);
-    },
-    { type: 'string', minLength: 1, maxLength: MAX_TEXT_LENGTH },
-  );
+  field<string>((value, sink) => {
+    if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
+    if (value === '') return refuse(sink, 'string_too_short', 'must have at least 1 character', value);
+    if (value.length <= length.max && isStorable(value)) return value;
+    const rule = `must have 1 to ${length.max} characters, without NUL and halves of surrogate pairs`;
+    return refuseTyped(sink, 'value_error', rule, value);
+  }, shownText(length));
 
 type Part = 'agent_name' | 'session_id' | 'step_name';
 
@@ -60,7 +56,7 @@ export function createHaltSchemas(now: () => number) {
       session_id: nullable(exactText()),
       step_name: nullable(exactText()),
       reason,
-      expires_at: nullable(futureTime(now, MAX_DAYS)),
+      expires_at: nullable(futureTime(now, days)),
       idempotency_key: nullable(idempotencyKey()),
     })
     .superRefine((input, sink) => {

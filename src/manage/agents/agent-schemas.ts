@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import { type JsonValue, parseStoredJson } from '../../../packages/exact-json/src/index.js';
 import type { ErrorItem } from '../../contract/errors/service-error.js';
 import {
@@ -16,7 +17,7 @@ import {
 import { ifVersion } from '../../contract/input/if-version.js';
 import { described } from '../../contract/input/messages.js';
 import { agentName, unreadAgentName } from '../../contract/input/names.js';
-import { integer, rowId } from '../../contract/input/numbers.js';
+import { integer, type NumberLimits, position, rowId } from '../../contract/input/numbers.js';
 import { type InputsOf, inputItems } from '../../contract/input/parse-input.js';
 import { checkTarget, targetMembers } from '../../contract/input/target.js';
 import { STEP_SCHEMA_WORDS } from '../../decide/agent-state/step-schema-setting.js';
@@ -32,12 +33,9 @@ import { labelFilter } from './label-fields.js';
 /** Agents or evaluators per page; other sizes are clamped, which deployed clients rely on. */
 const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
 
-/** Controls per page, when a page is requested. */
-const CONTROLS_PAGE_SIZE = { min: 1, max: 1_000 } as const;
+const MAX_INT32 = 2 ** 31 - 1;
 /** The position of a page of controls is the last id of the one before. */
-const CONTROL_ID = { min: 1, max: 2 ** 31 - 1 } as const;
-/** Size that a client accepts; with less, nothing but errors would fit. */
-const MESSAGE_BYTES = { min: 1_024, max: 2 ** 31 - 1 } as const;
+const CONTROL_ID = { min: 1, max: MAX_INT32 } as const;
 
 const agent: z.ZodType<AgentProfile> = z.object(
   {
@@ -53,8 +51,8 @@ const agent: z.ZodType<AgentProfile> = z.object(
 
 const step: z.ZodType<StepDefinition> = z.object(
   {
-    type: text({ min: 1 }),
-    name: text({ min: 1 }),
+    type: text(LIMITS.StepDefinition.type),
+    name: text(LIMITS.StepDefinition.name),
     description: orNull(text()),
     input_schema: orNull(freeObject()),
     output_schema: orNull(freeObject()),
@@ -65,9 +63,9 @@ const step: z.ZodType<StepDefinition> = z.object(
 
 const evaluator: z.ZodType<EvaluatorRegistration> = z.object(
   {
-    name: text({ min: 1, max: 255 }),
+    name: text(LIMITS.EvaluatorRegistration.name),
     config_schema: withDefault(freeObject(), {}),
-    description: orNull(text({ max: 1_000 })),
+    description: orNull(text(LIMITS.EvaluatorRegistration.description)),
   },
   described('an object with name'),
 );
@@ -83,6 +81,8 @@ const storedRegistration: z.ZodType<AgentRegistration> = z.object(registration);
 const pageSize = withDefault(integer(), PAGE_SIZE.default).transform((limit) =>
   Math.min(Math.max(limit, PAGE_SIZE.min), PAGE_SIZE.max),
 );
+/** Size that a client accepts: with less, nothing but errors would fit. */
+const messageBytes = (limits: NumberLimits) => integer({ ...limits, max: MAX_INT32 });
 const stateFilter = <const T extends string>(...states: T[]): z.ZodType<T | 'all'> =>
   withDefault(oneOf([...states, 'all']), 'all');
 
@@ -127,7 +127,12 @@ export const agentSchemas = {
     z.object({
       agent_name: unreadAgentName,
       remove_steps: withDefault(
-        list(z.object({ type: text({ min: 1 }), name: text() }, described('an object with type and name'))),
+        list(
+          z.object(
+            { type: text(LIMITS.StepKey.type), name: text() },
+            described('an object with type and name'),
+          ),
+        ),
         [],
       ),
       remove_evaluators: withDefault(list(text()), []),
@@ -145,15 +150,15 @@ export const agentSchemas = {
     rendered_state: stateFilter('rendered', 'unrendered'),
     enabled_state: stateFilter('enabled', 'disabled'),
     ...targetMembers,
-    page_size: nullable(integer(CONTROLS_PAGE_SIZE)),
+    page_size: nullable(integer(LIMITS.ListAgentControlsRequest.page_size)),
     page_token: nullable(integer(CONTROL_ID)),
-    max_message_bytes: nullable(integer(MESSAGE_BYTES)),
+    max_message_bytes: nullable(messageBytes(LIMITS.ListAgentControlsRequest.max_message_bytes)),
   }),
   watchControls: z
     .object({
       agent_name: unreadAgentName,
-      from_revision: nullable(integer({ min: 0, max: Number.MAX_SAFE_INTEGER })),
-      max_message_bytes: nullable(integer({ min: 65_536, max: 2 ** 31 - 1 })),
+      from_revision: nullable(position),
+      max_message_bytes: nullable(messageBytes(LIMITS.WatchControlsRequest.max_message_bytes)),
       ...targetMembers,
     })
     .superRefine(checkTarget),

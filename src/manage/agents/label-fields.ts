@@ -1,9 +1,7 @@
 import { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import { field, list, listOrNone, nullable, orElse, refuse, report } from '../../contract/input/fields.js';
 import { type DemandedLabel, readLabel, type WantedLabel } from './agent-labels.js';
-
-/** Labels of a filter, or of a policy. */
-const MAX_LABELS = 10;
 
 const label = field<WantedLabel>(
   (value, sink) => {
@@ -15,9 +13,10 @@ const label = field<WantedLabel>(
 );
 
 /** Labels by which agents are filtered: NAME=VALUE each, or NAME for any value. */
-export const labelFilter = (): z.ZodType<readonly WantedLabel[]> => listOrNone(label, { max: MAX_LABELS });
+export const labelFilter = (): z.ZodType<readonly WantedLabel[]> =>
+  listOrNone(label, LIMITS.ListAgentsRequest.labels);
 
-const demandedLabels = list(label, { max: MAX_LABELS }).transform((labels, sink) => {
+const demandedLabels = list(label, LIMITS.AgentLabels.labels).transform((labels, sink) => {
   const names = new Set<string>();
   for (const [index, { name, value }] of labels.entries()) {
     if (value === null) report(sink, 'value_error', `must be ${name}=VALUE`, name, [index]);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import { boolean, nullable, withDefault, withExample } from '../../contract/input/fields.js';
 import { integer, rowId } from '../../contract/input/numbers.js';
 import { textPage } from '../../contract/input/paging.js';
@@ -7,11 +8,12 @@ import { targetMembers } from '../../contract/input/target.js';
 import { targetPart } from '../controls/target-part.js';
 
 /** A number beyond 32 bits is no id, and not found. */
-const MAX_ID = Number.MAX_SAFE_INTEGER;
+const controlId = integer({
+  ...LIMITS.CreateControlBindingRequest.control_id,
+  max: Number.MAX_SAFE_INTEGER,
+});
 
-const controlId = () => integer({ min: 1, max: MAX_ID });
-
-const byKey = { target_type: targetPart(), target_id: targetPart(), control_id: controlId() };
+const byKey = { target_type: targetPart(), target_id: targetPart(), control_id: controlId };
 const newBinding = z.object({ ...byKey, enabled: withDefault(boolean(), true) });
 const EXAMPLE = { target_type: 'project', target_id: 'billing', control_id: 1 };
 
@@ -21,7 +23,7 @@ export const bindingSchemas = {
   listControlBindings: z.object({
     ...textPage,
     ...targetMembers,
-    control_id: nullable(controlId()),
+    control_id: nullable(controlId),
   }),
   upsertControlBinding: withExample(z.object(newBinding.shape), { ...EXAMPLE, enabled: true }),
   updateControlBindingByKey: withExample(z.object({ ...byKey, enabled: boolean() }), {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import {
   boolean,
   flag,
@@ -15,7 +16,6 @@ import { described } from '../../contract/input/messages.js';
 import { slugName } from '../../contract/input/names.js';
 import { integer, rowId } from '../../contract/input/numbers.js';
 import { idPage, textPage } from '../../contract/input/paging.js';
-import { MAX_TARGET_LENGTH } from '../../contract/input/target.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
 import { DECISIONS, EXECUTIONS, STAGES } from '../../kernel/core/types.js';
 import { idempotencyKey } from '../../storage/database/idempotency.js';
@@ -24,17 +24,8 @@ import { CONTROL_ORDERS } from './control-filters.js';
 import { scopeSchema, selectorPath } from './definition/definition-members.js';
 import { targetPart } from './target-part.js';
 
-/** Longest step name of a filter: patterns are searched in it. */
-const MAX_STEP_NAME_LENGTH = 1_024;
-
 /** Whether warnings about the written data are rejected. */
 const strict = flag();
-
-/**
- * Longest expression that is inspected, in UTF-16 code units. Longer than those that are accepted, so that one which has
- * become too long has a problem like any other.
- */
-const MAX_INSPECTED_LENGTH = 65_536;
 
 /** An example of the OpenAPI document. */
 const EXAMPLE = exampleData('\\b\\d{16}\\b', { step_types: ['tool'], stages: ['pre'] });
@@ -68,10 +59,10 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
         agent_name: nullable(text()),
         order_by: nullable(oneOf(CONTROL_ORDERS, 'enum')),
         reverse: nullable(boolean()),
-        step_name: nullable(text({ max: MAX_STEP_NAME_LENGTH })),
+        step_name: nullable(text(LIMITS.ListControlsRequest.step_name)),
         include_attachments: nullable(boolean()),
-        attachment_target_type: nullable(text({ min: 1, max: MAX_TARGET_LENGTH })),
-        attachment_target_id: nullable(text({ min: 1, max: MAX_TARGET_LENGTH })),
+        attachment_target_type: nullable(text(LIMITS.ListControlsRequest.attachment_target_type)),
+        attachment_target_id: nullable(text(LIMITS.ListControlsRequest.attachment_target_id)),
       })
       .superRefine(({ include_attachments: included, ...others }, sink) => {
         if (included === true) return;
@@ -83,9 +74,9 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
       }),
     inspectExpression: withExample(
       z.object({
-        // Messages do not tell an empty text from none.
-        expression: withDefault(text({ max: MAX_INSPECTED_LENGTH }), ''),
-        cursor: nullable(integer({ min: 0, max: MAX_INSPECTED_LENGTH })),
+        // Messages do not tell an empty text from none. One longer than is accepted has a problem like any other.
+        expression: withDefault(text(LIMITS.InspectExpressionRequest.expression), ''),
+        cursor: nullable(integer(LIMITS.InspectExpressionRequest.cursor)),
         scope: nullable(scopeSchema),
         selector_path: nullable(selectorPath),
       }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import { nullable, report, text, withDefault, withExample } from '../../contract/input/fields.js';
 import { agentName } from '../../contract/input/names.js';
 import { number, rowId } from '../../contract/input/numbers.js';
@@ -7,18 +8,12 @@ import type { InputsOf } from '../../contract/input/parse-input.js';
 import { stepSchema } from '../../decide/decisions/evaluate-request.js';
 
 const DEFAULT_MIN_USED = 0.5;
-const MAX_REASON_LENGTH = 500;
-/** Longest id of a key, and of a session. */
-const MAX_ID_LENGTH = 255;
-
-const id = () => nullable(text({ min: 1, max: MAX_ID_LENGTH }));
-
 const keyName = z
   .object({
     control_id: rowId,
-    key_id: id(),
+    key_id: nullable(text(LIMITS.MemoryKeyName.key_id)),
     agent_name: nullable(agentName()),
-    session_id: id(),
+    session_id: nullable(text(LIMITS.MemoryKeyName.session_id)),
     step: nullable(stepSchema),
   })
   .superRefine(({ key_id, agent_name, session_id, step }, sink) => {
@@ -32,15 +27,13 @@ const EXAMPLE = { key: { control_id: 4, agent_name: 'billing-bot-01' } };
 /** Input schemas of MemoryService, by RPC. Members are in the order of the messages. */
 export const limitSchemas = {
   listLimits: z.object({
-    min_used: withDefault(number({ max: 1 }), DEFAULT_MIN_USED).superRefine((share, sink) => {
-      if (!(share > 0)) report(sink, 'greater_than', 'must be greater than 0', share);
-    }),
+    min_used: withDefault(number(LIMITS.ListLimitsRequest.min_used), DEFAULT_MIN_USED),
     control_id: nullable(rowId),
-    limit: pageSize({ preset: 50 }),
+    limit: pageSize(LIMITS.ListLimitsRequest.limit, 50),
   }),
   getMemoryKey: withExample(z.object({ key: keyName }), EXAMPLE),
   resetMemoryKey: withExample(
-    z.object({ key: keyName, reason: nullable(text({ max: MAX_REASON_LENGTH })) }),
+    z.object({ key: keyName, reason: nullable(text(LIMITS.ResetMemoryKeyRequest.reason)) }),
     { ...EXAMPLE, reason: 'The budget of the customer was raised.' },
   ),
   getMemoryStatus: z.object({}),

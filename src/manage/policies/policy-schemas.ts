@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import {
   boolean,
   list,
@@ -12,7 +13,6 @@ import { ifVersion } from '../../contract/input/if-version.js';
 import { agentName, slugName, unreadAgentName } from '../../contract/input/names.js';
 import { rowId } from '../../contract/input/numbers.js';
 import { idPage, textPage } from '../../contract/input/paging.js';
-import { MAX_LISTED_AGENTS } from '../../storage/database/change-log.js';
 import { agentLabels } from '../agents/label-fields.js';
 
 const ofPolicy = z.object({ policy_id: rowId });
@@ -20,7 +20,7 @@ const controlOfPolicy = z.object({ policy_id: rowId, control_id: rowId, if_versi
 const ofAgent = z.object({ agent_name: unreadAgentName });
 const policyOfAgent = z.object({ agent_name: unreadAgentName, policy_id: rowId });
 
-const agentNames = list(agentName(), { min: 1, max: MAX_LISTED_AGENTS });
+const agentNames = list(agentName(), LIMITS.AddPolicyAgentsRequest.agent_names);
 const AGENT_NAMES = { agent_names: ['billing-bot-01'] };
 
 /** Input schemas of PolicyService, by RPC. Members are in the order of the messages. */

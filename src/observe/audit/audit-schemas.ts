@@ -1,12 +1,11 @@
 import { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import { Decimal, isNumber } from '../../../packages/exact-json/src/index.js';
 import { field, nullable, refuse, text, withExample } from '../../contract/input/fields.js';
-import { integer } from '../../contract/input/numbers.js';
+import { integer, position } from '../../contract/input/numbers.js';
 import { pageSize } from '../../contract/input/paging.js';
 import type { InputsOf } from '../../contract/input/parse-input.js';
 import { readTime } from '../events/store/event-time.js';
-
-const POSITION = { min: 0, max: Number.MAX_SAFE_INTEGER } as const;
 
 /** A time in milliseconds since 1970, rounded up or down, because entries have whole milliseconds. */
 const time = (round: 'up' | 'down') =>
@@ -23,7 +22,7 @@ const time = (round: 'up' | 'down') =>
 
 /** Clamps a cursor to exact integers, with which it is compared. */
 function withinPositions(cursor: number): number {
-  return Math.min(Math.max(cursor, 0), POSITION.max);
+  return Math.min(Math.max(cursor, 0), Number.MAX_SAFE_INTEGER);
 }
 
 const filters = {
@@ -33,14 +32,13 @@ const filters = {
   action: nullable(text()),
   resource: nullable(text()),
   resource_id: nullable(text()),
-  min_revision: nullable(integer(POSITION)),
-  max_revision: nullable(integer(POSITION)),
+  min_revision: nullable(position),
+  max_revision: nullable(position),
   request_id: nullable(text()),
 };
 
-/** Longest part of a text that is searched for. */
-const MAX_PART_LENGTH = 1_024;
-const part = nullable(text({ max: MAX_PART_LENGTH }));
+/** Part of a text that is searched for. */
+const part = nullable(text(LIMITS.ListAuditEntriesRequest.actor_contains));
 const parts = { actor_contains: part, action_contains: part, resource_contains: part };
 
 /** Input schemas of AuditService, by RPC. Members are in the order of the messages. */
@@ -55,7 +53,7 @@ export const auditSchemas = {
     resource: 'control',
     action: 'control.create',
   }),
-  verifyAudit: z.object({ after_position: nullable(integer(POSITION)) }),
+  verifyAudit: z.object({ after_position: nullable(position) }),
 };
 
 /** Outputs of the schemas of AuditService, by RPC. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import {
   list,
   nullable,
@@ -14,14 +15,10 @@ import { integer } from '../../contract/input/numbers.js';
 import { pageSize } from '../../contract/input/paging.js';
 import type { InputsOf } from '../../contract/input/parse-input.js';
 
-const MAX_EXPECTATIONS = 20;
-const INTERVAL_S = { min: 60, max: 30 * 86_400 } as const;
-const POINT = /^[A-Za-z0-9_.-]*$/;
-
 const expectation = z.object(
   {
-    point: nullable(text({ min: 1, max: 64, pattern: POINT })),
-    interval_seconds: integer(INTERVAL_S),
+    point: nullable(text(LIMITS.WantedExpectation.point)),
+    interval_seconds: integer(LIMITS.WantedExpectation.interval_seconds),
   },
   described('an object with interval_seconds'),
 );
@@ -30,7 +27,7 @@ const expectation = z.object(
 export const COVERAGE_SCHEMAS = {
   listCoverage: z.object({
     cursor: nullable(text()),
-    limit: pageSize({ max: 50 }),
+    limit: pageSize(LIMITS.ListCoverageRequest.limit),
     name: nullable(text()),
     state: nullable(oneOf(['never_seen', 'overdue'], 'enum')),
   }),
@@ -39,7 +36,7 @@ export const COVERAGE_SCHEMAS = {
     z
       .object({
         agent_name: unreadAgentName,
-        expectations: withDefault(list(expectation, { max: MAX_EXPECTATIONS }), []),
+        expectations: withDefault(list(expectation, LIMITS.SetExpectationsRequest.expectations), []),
       })
       .superRefine(({ expectations }, sink) => {
         const points = expectations.map(({ point }) => point);

@@ -72,7 +72,7 @@ function readStep(value: JsonObject): EventStep | undefined {
   return { step_type, step_name, session_id, step_id, revision, decision_id };
 }
 
-function isStepText(value: JsonValue, max = MAX_STEP_TEXT_LENGTH): value is string | null {
+function isStepText(value: JsonValue, max: number = MAX_STEP_TEXT_LENGTH): value is string | null {
   return value === null || (typeof value === 'string' && value !== '' && value.length <= max);
 }
 

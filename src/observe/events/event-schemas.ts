@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import { Decimal, isNumber } from '../../../packages/exact-json/src/index.js';
 import {
   boolean,
@@ -14,30 +15,29 @@ import {
   readWith,
   refuse,
   report,
+  shownText,
   text,
   withDefault,
   withExample,
   withFastRead,
 } from '../../contract/input/fields.js';
 import { normaliseAgentName } from '../../contract/input/names.js';
-import { integer, number } from '../../contract/input/numbers.js';
+import { integer, number, position } from '../../contract/input/numbers.js';
+import { pageSize } from '../../contract/input/paging.js';
 import type { InputsOf } from '../../contract/input/parse-input.js';
 import type { Decision } from '../../kernel/core/types.js';
 import { readCursor } from './event-cursor.js';
 import { readWellFormedEvent } from './event-reader.js';
 import { TOTAL_KINDS } from './event-total.js';
-import { type ControlEvent, MAX_STEP_NAME_LENGTH, MAX_STEP_TEXT_LENGTH } from './store/event.js';
+import type { ControlEvent } from './store/event.js';
 import type { EventFilter } from './store/event-filter.js';
 import type { EventCursor } from './store/event-search.js';
 import { type EventTime, readTime, utcTimeOfMs } from './store/event-time.js';
 import { MAX_RANGE_DAYS, TIME_RANGES } from './store/time-range.js';
 
 /** Events of one request. */
-export const MAX_EVENTS = 1_000;
-/** Ids of one filter: they are sent to the database one by one. */
-const MAX_FILTER_IDS = 1_000;
-const PAGE_SIZE = { min: 1, max: 1_000, default: 100 } as const;
-const REVISION = { min: 0, max: Number.MAX_SAFE_INTEGER } as const;
+export const MAX_EVENTS = LIMITS.CreateEventsRequest.events.max;
+const limits = LIMITS.ControlExecutionEvent;
 const INT32 = { min: -(2 ** 31), max: 2 ** 31 - 1 } as const;
 
 const STAGES = ['pre', 'post'] as const;
@@ -48,18 +48,15 @@ const OLDER_NAMES = ['allow', 'warn', 'log'] as const;
 
 /** Longer than any stored name, but otherwise valid: only storing or finding it fails. */
 const OVERLONG_AGENT_NAME = /^[a-z0-9:_-]{256,}$/;
-const AGENT_NAME_RULE = 'must have at least 10 characters: letters, digits, ":", "_" and "-"';
+const AGENT_NAME_RULE = `must have at least ${limits.agent_name.min} characters: letters, digits, ":", "_" and "-"`;
 
 /** An agent name, normalised, of any length. */
-const agentName = field(
-  (value, sink) => {
-    const name = normaliseAgentName(value);
-    if (name !== undefined) return name;
-    const given = typeof value === 'string' ? value.trim().toLowerCase() : '';
-    return OVERLONG_AGENT_NAME.test(given) ? given : refuse(sink, 'value_error', AGENT_NAME_RULE, value);
-  },
-  { type: 'string', minLength: 10 },
-);
+const agentName = field((value, sink) => {
+  const name = normaliseAgentName(value);
+  if (name !== undefined) return name;
+  const given = typeof value === 'string' ? value.trim().toLowerCase() : '';
+  return OVERLONG_AGENT_NAME.test(given) ? given : refuse(sink, 'value_error', AGENT_NAME_RULE, value);
+}, shownText(limits.agent_name));
 
 const time = field<EventTime>(
   (value, sink) => {
@@ -89,7 +86,7 @@ const notBlank = text().transform((value, sink) => {
   return value;
 });
 
-const stepText = text({ min: 1, max: MAX_STEP_TEXT_LENGTH });
+const stepText = text(limits.session_id);
 
 /** A number that JSON can represent: gRPC also allows others. */
 function finite(limits: { min: number; max: number }): z.ZodType<number> {
@@ -116,19 +113,19 @@ export function eventSchema(now: () => number): z.ZodType<ControlEvent> {
     applies_to: oneOf(KINDS_OF_STEP),
     action: oneOf([...DECISIONS, ...OLDER_NAMES]).transform(asDecision),
     matched: boolean(),
-    confidence: finite({ min: 0, max: 1 }),
+    confidence: finite(limits.confidence),
     timestamp: orMade(time, () => utcTimeOfMs(now())),
     // Larger numbers could make the sum of many exceed the range of the database.
-    execution_duration_ms: orNull(finite({ min: 0, max: Number.MAX_SAFE_INTEGER })),
+    execution_duration_ms: orNull(finite(limits.execution_duration_ms)),
     evaluator_name: orNull(text()),
     selector_path: orNull(text()),
     error_message: orNull(text()),
     metadata: withDefault(freeObject(), {}),
     step_type: orNull(stepText),
-    step_name: orNull(text({ min: 1, max: MAX_STEP_NAME_LENGTH })),
+    step_name: orNull(text(limits.step_name)),
     session_id: orNull(stepText),
     step_id: orNull(stepText),
-    revision: orNull(integer(REVISION)),
+    revision: orNull(position),
     decision_id: orNull(stepText),
   });
   return schema.transform((event): ControlEvent => ({ origin: 'client', ...event }));
@@ -139,7 +136,10 @@ function asDecision(name: (typeof DECISIONS)[number] | (typeof OLDER_NAMES)[numb
 }
 
 /** A list with limits; a list beyond them is not read at all. */
-function listOf<T>(item: z.ZodType<T>, { min, max }: { min: number; max: number }): z.ZodType<T[]> {
+function listOf<T>(
+  item: z.ZodType<T>,
+  { min = 0, max }: { readonly min?: number; readonly max: number },
+): z.ZodType<T[]> {
   const items = list(item);
   return field(
     (value, sink) => {
@@ -166,11 +166,6 @@ const actions = field<Decision[]>(
 
 const anyOf = <const T extends string>(words: readonly T[]): z.ZodType<T[]> =>
   withDefault(list(oneOf(words)), []).transform((found) => [...new Set(found)]);
-
-/** Agents of one list of evaluations. */
-const MAX_LISTED_AGENTS = 100;
-/** Agents and controls listed in an overview. */
-const OVERVIEW_SIZE = { min: 1, max: 100, default: 10 } as const;
 
 const range = {
   time_range: oneOf(TIME_RANGES).optional(),
@@ -207,11 +202,11 @@ function checkRange(
 const statistics = { agent_name: text(), ...range };
 
 /** Longest text in a stream's filter, in UTF-16 code units: it is kept for the life of the stream. */
-const MAX_WATCHED_TEXT = 1_024;
+const watchedText = LIMITS.WatchEventsRequest.session_id;
 
 const watchedName = agentName.transform((name, sink) => {
-  if (name.length > MAX_WATCHED_TEXT)
-    report(sink, 'string_too_long', `must have at most ${MAX_WATCHED_TEXT} characters`, name);
+  if (name.length > watchedText.max)
+    report(sink, 'string_too_long', `must have at most ${watchedText.max} characters`, name);
   return name;
 });
 
@@ -222,7 +217,7 @@ const filters = (id: z.ZodType<string>, name: z.ZodType<string>) =>
     span_id: nullable(id),
     control_execution_id: nullable(id),
     agent_name: nullable(name),
-    control_ids: nullable(listOf(integer(), { min: 0, max: MAX_FILTER_IDS })),
+    control_ids: nullable(listOf(integer(), LIMITS.QueryEventsRequest.control_ids)),
     actions: nullable(actions),
     matched: nullable(boolean()),
     check_stages: nullable(anyOf(STAGES)),
@@ -234,8 +229,8 @@ const filters = (id: z.ZodType<string>, name: z.ZodType<string>) =>
     session_id: nullable(id),
     step_id: nullable(id),
     decision_id: nullable(id),
-    min_revision: nullable(integer(REVISION)),
-    max_revision: nullable(integer(REVISION)),
+    min_revision: nullable(position),
+    max_revision: nullable(position),
     has_error: nullable(boolean()),
   }) satisfies { readonly [Name in Exclude<keyof EventFilter, 'namespace'>]-?: z.ZodType<EventFilter[Name]> };
 
@@ -247,7 +242,7 @@ const EXAMPLE_FILTERS = { agent_name: 'billing-bot-01', actions: ['deny'], match
 /** Input schemas of ObservabilityService, by RPC. */
 export function createEventSchemas(now: () => number) {
   const event = withFastRead(eventSchema(now), (value) => readWellFormedEvent(value, now));
-  const events = listOf(event, { min: 1, max: MAX_EVENTS });
+  const events = listOf(event, LIMITS.CreateEventsRequest.events);
   return {
     createEvents: withExample(z.object({ events }), {
       events: [
@@ -272,8 +267,8 @@ export function createEventSchemas(now: () => number) {
     queryEvents: withExample(
       z.object({
         ...filters(text(), agentName),
-        limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
-        offset: withDefault(integer({ min: 0, max: INT32.max }), 0),
+        limit: pageSize(LIMITS.QueryEventsRequest.limit, 100),
+        offset: withDefault(integer({ ...LIMITS.QueryEventsRequest.offset, max: INT32.max }), 0),
         cursor: nullable(cursor),
         include_step,
         include_buffered: withDefault(boolean(), false),
@@ -283,15 +278,15 @@ export function createEventSchemas(now: () => number) {
     ),
     exportEvents: withExample(z.object({ ...filters(text(), agentName), include_step }), EXAMPLE_FILTERS),
     watchEvents: z.object({
-      ...filters(text({ max: MAX_WATCHED_TEXT }), watchedName),
-      after_position: nullable(integer({ min: 0, max: Number.MAX_SAFE_INTEGER })),
+      ...filters(text(watchedText), watchedName),
+      after_position: nullable(position),
     }),
     getStats: z.object(statistics).superRefine(checkRange),
     getControlStats: z.object({ control_id: integer(), ...statistics }).superRefine(checkRange),
     getStatsOverview: z
       .object({
         ...range,
-        limit: withDefault(integer(OVERVIEW_SIZE), OVERVIEW_SIZE.default),
+        limit: pageSize(LIMITS.GetStatsOverviewRequest.limit, 10),
         control_id: nullable(integer(INT32)),
         top_by_matches: withDefault(boolean(), false),
       })
@@ -300,9 +295,9 @@ export function createEventSchemas(now: () => number) {
       .object({
         agent_name: nullable(agentName),
         ...range,
-        limit: withDefault(integer(OVERVIEW_SIZE), OVERVIEW_SIZE.default),
+        limit: pageSize(LIMITS.GetEvaluationStatsRequest.limit, 10),
         include_previous: withDefault(boolean(), false),
-        listed_agents: withDefault(list(agentName, { max: MAX_LISTED_AGENTS }), []),
+        listed_agents: withDefault(list(agentName, LIMITS.GetEvaluationStatsRequest.listed_agents), []),
       })
       .superRefine(checkRange)
       .superRefine(({ agent_name: name, listed_agents: listed }, sink) => {

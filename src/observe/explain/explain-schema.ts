@@ -3,7 +3,7 @@ import { isObject, type JsonValue } from '../../../packages/exact-json/src/index
 import { list, nullable, oneOf, report, withExample } from '../../contract/input/fields.js';
 import { FIELD_REQUIRED } from '../../contract/input/messages.js';
 import { agentName } from '../../contract/input/names.js';
-import { integer } from '../../contract/input/numbers.js';
+import { integer, position } from '../../contract/input/numbers.js';
 import { checkTarget, targetMembers } from '../../contract/input/target.js';
 import {
   EXAMPLE_EVALUATION,
@@ -29,7 +29,7 @@ export function createExplainSchema(registry: EvaluatorRegistry) {
       control_ids: nullable(list(integer())),
       data: nullable(createControlDataSchema(registry)),
       step_json: nullable(stepText()),
-      min_revision: nullable(integer({ min: 0, max: Number.MAX_SAFE_INTEGER })),
+      min_revision: nullable(position),
       ...targetMembers,
       session_id: optionMembers.session_id,
       step_id: optionMembers.step_id,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import {
   boolean,
   field,
@@ -22,12 +23,8 @@ import { isStorable } from '../../storage/database/text.js';
 import { type AddressPolicy, refusalOf } from './address-policy.js';
 import { DELIVERY_STATES, DESTINATION_TYPES } from './destination.js';
 
-const MAX_URL_LENGTH = 2_048;
-const MAX_RECIPIENTS = 20;
-const MAX_ADDRESS_LENGTH = 254;
-const MAX_NAME_LENGTH = 255;
-/** Addresses with quotes are not taken: what looks like several addresses is none. */
-const ADDRESS = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]+$/;
+const limits = LIMITS.CreateDestinationRequest;
+const MAX_URL_LENGTH = limits.url.max;
 
 /** What the settings allow. */
 export interface DestinationRules {
@@ -36,7 +33,7 @@ export interface DestinationRules {
   readonly http: boolean;
 }
 
-const name = line(MAX_NAME_LENGTH);
+const name = line(limits.name);
 
 /** A URL that notifications may be sent to, as far as its text tells. Errors do not repeat it: it may have a secret. */
 const url = ({ policy, http }: DestinationRules) =>
@@ -59,9 +56,10 @@ const url = ({ policy, http }: DestinationRules) =>
     { type: 'string', format: 'uri', maxLength: MAX_URL_LENGTH },
   );
 
-const address = text({ min: 3, max: MAX_ADDRESS_LENGTH, pattern: ADDRESS, trim: true });
-const recipients = list(address, { max: MAX_RECIPIENTS }).transform((given) => [...new Set(given)]);
-const kinds = (min: number) =>
+/** Addresses with quotes are not taken: what looks like several addresses is none. */
+const address = text({ ...limits.recipients.items, trim: true });
+const recipients = list(address, limits.recipients).transform((given) => [...new Set(given)]);
+const kinds = (min = 0) =>
   list(oneOf(NOTIFICATION_KINDS), { min, max: NOTIFICATION_KINDS.length }).transform((given) =>
     NOTIFICATION_KINDS.filter((kind) => given.includes(kind)),
   );
@@ -74,7 +72,7 @@ export function createNotificationSchemas(rules: DestinationRules) {
       type: oneOf(DESTINATION_TYPES),
       url: nullable(url(rules)),
       recipients: nullable(recipients),
-      kinds: kinds(1),
+      kinds: kinds(limits.kinds.min),
       enabled: withDefault(boolean(), true),
       idempotency_key: nullable(idempotencyKey()),
     })
@@ -103,7 +101,7 @@ export function createNotificationSchemas(rules: DestinationRules) {
         name: nullable(name),
         url: nullable(url(rules)),
         recipients: nullable(recipients),
-        kinds: nullable(kinds(0)),
+        kinds: nullable(kinds()),
         enabled: nullable(boolean()),
       }),
       { kinds: ['halt.set'] },

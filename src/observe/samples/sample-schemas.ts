@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import {
   field,
   flag,
@@ -6,6 +7,7 @@ import {
   nullable,
   refuseTyped,
   report,
+  shownText,
   text,
   withDefault,
   withExample,
@@ -20,38 +22,30 @@ import { createPatternBudget } from '../../manage/templates/pattern-budget.js';
 import { isStorable } from '../../storage/database/text.js';
 import { readSampleCursor } from './sample-cursor.js';
 
-const MAX_MASKS = 50;
-const MAX_PATH_LENGTH = 255;
-const MAX_PATTERN_LENGTH = 1_000;
-const MAX_BYTES = 262_144;
-const MAX_HOURS = 720;
-const MAX_DAYS = 365;
-const MAX_ID_LENGTH = 64;
+const limits = LIMITS.CreateSamplingRuleRequest;
+const { max: MAX_PATH_LENGTH } = limits.masked_paths.items;
 
 const share = field<number>(
   (value, sink) => {
-    const read = number().safeParse(value);
-    if (read.success && read.data > 0 && read.data <= 1) return read.data;
+    const read = number(limits.share).safeParse(value);
+    if (read.success) return read.data;
     return refuseTyped(sink, 'value_error', 'must be a number above 0, and at most 1', value);
   },
   { type: 'number', exclusiveMinimum: 0, maximum: 1 },
 );
 
-const path = field<string>(
-  (value, sink) => {
-    if (
-      typeof value === 'string' &&
-      value.length <= MAX_PATH_LENGTH &&
-      isStorable(value) &&
-      isSelectorPath(value)
-    ) {
-      return value;
-    }
-    const rule = `must be a selector path of at most ${MAX_PATH_LENGTH} characters, such as "input.password"`;
-    return refuseTyped(sink, 'value_error', rule, value);
-  },
-  { type: 'string', maxLength: MAX_PATH_LENGTH },
-);
+const path = field<string>((value, sink) => {
+  if (
+    typeof value === 'string' &&
+    value.length <= MAX_PATH_LENGTH &&
+    isStorable(value) &&
+    isSelectorPath(value)
+  ) {
+    return value;
+  }
+  const rule = `must be a selector path of at most ${MAX_PATH_LENGTH} characters, such as "input.password"`;
+  return refuseTyped(sink, 'value_error', rule, value);
+}, shownText(limits.masked_paths.items));
 
 /** Input schemas of SampleService but those of replays, by RPC. `now`: milliseconds since 1970. */
 export function createSampleSchemas(now: () => number) {
@@ -60,11 +54,11 @@ export function createSampleSchemas(now: () => number) {
       agent_name: nullable(agentName()),
       control_id: nullable(rowId),
       share: withDefault(share, 0.01),
-      masked_paths: listOrNone(path, { max: MAX_MASKS }),
-      masked_patterns: listOrNone(text({ min: 1, max: MAX_PATTERN_LENGTH }), { max: MAX_MASKS }),
-      max_bytes: withDefault(integer({ min: 1, max: MAX_BYTES }), 16_384),
-      retention_hours: withDefault(integer({ min: 1, max: MAX_HOURS }), 168),
-      ends_at: nullable(futureTime(now, MAX_DAYS)),
+      masked_paths: listOrNone(path, limits.masked_paths),
+      masked_patterns: listOrNone(text(limits.masked_patterns.items), limits.masked_patterns),
+      max_bytes: withDefault(integer(limits.max_bytes), 16_384),
+      retention_hours: withDefault(integer(limits.retention_hours), 168),
+      ends_at: nullable(futureTime(now, limits.ends_at)),
     })
     .superRefine(({ masked_patterns: patterns }, sink) => {
       const budget = createPatternBudget();
@@ -99,7 +93,7 @@ export function createSampleSchemas(now: () => number) {
       agent_name: nullable(agentName()),
       rule_id: nullable(rowId),
     }),
-    getSample: z.object({ decision_id: text({ min: 1, max: MAX_ID_LENGTH }) }),
+    getSample: z.object({ decision_id: text(LIMITS.GetSampleRequest.decision_id) }),
   };
 }
 

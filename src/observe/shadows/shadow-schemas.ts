@@ -1,15 +1,11 @@
 import { z } from 'zod';
-import { flag, oneOf, report, withDefault, withExample } from '../../contract/input/fields.js';
+import { LIMITS } from '../../../gen/limits/limits.js';
+import { flag, oneOf, withDefault, withExample } from '../../contract/input/fields.js';
 import { number, rowId } from '../../contract/input/numbers.js';
 import type { InputsOf } from '../../contract/input/parse-input.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
 import { createControlDataSchema, exampleData } from '../../manage/controls/control-data.js';
 import { SHADOW_SHARES } from './shadow.js';
-
-const share = () =>
-  withDefault(number({ max: 1 }), 1).superRefine((value, sink) => {
-    if (!(value > 0)) report(sink, 'greater_than', 'must be greater than 0', value);
-  });
 
 /** Input schemas of ShadowService, by RPC. Members are in the order of the messages. */
 export function createShadowSchemas(registry: EvaluatorRegistry) {
@@ -18,7 +14,7 @@ export function createShadowSchemas(registry: EvaluatorRegistry) {
       z.object({
         control_id: rowId,
         data: createControlDataSchema(registry),
-        share: share(),
+        share: withDefault(number(LIMITS.SetShadowRequest.share), 1),
         share_by: withDefault(oneOf(SHADOW_SHARES), 'agent'),
         strict: flag(),
       }),

@@ -4,6 +4,7 @@
  * incomplete.
  */
 
+import { LIMITS } from '../../../gen/limits/limits.js';
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { AgentKey, TargetKey } from '../../contract/call/namespace.js';
 import type { DbClient } from './client.js';
@@ -46,7 +47,7 @@ export interface News {
 export const CHANGE_CHANNEL = 'control_enforcement_changes';
 
 /** Agents listed in one change. More would slow down a mutation, which blocks all others. */
-export const MAX_LISTED_AGENTS = 1_000;
+export const MAX_LISTED_AGENTS = LIMITS.AddPolicyAgentsRequest.agent_names.max;
 /** Revisions kept: processes further behind reload everything. */
 export const KEPT_REVISIONS = 10_000;
 /** The log is pruned at every commit of a multiple of this: by one process, and without a clock. */

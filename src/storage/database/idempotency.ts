@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import { stringifyJson } from '../../../packages/exact-json/src/index.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
 import { text } from '../../contract/input/fields.js';
@@ -27,7 +28,7 @@ export interface Made<T> {
 }
 
 /** Reads an idempotency key. */
-export const idempotencyKey = () => text({ min: 1, max: 255 });
+export const idempotencyKey = () => text(LIMITS.CreateKeyRequest.idempotency_key);
 
 /**
  * Runs `make` for the first call with an idempotency key only; a repeated one gets the value that the first one made. To be

@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { LIMITS } from '../../../../gen/limits/limits.js';
 import {
   field,
   list,
   nullable,
   refuseTyped,
+  shownText,
   text,
   withDefault,
   withExample,
@@ -13,27 +15,21 @@ import { idCursor, pageSize } from '../../../contract/input/paging.js';
 import type { InputsOf } from '../../../contract/input/parse-input.js';
 import { isStorable } from '../../../storage/database/text.js';
 
-const MAX_NOTE_LENGTH = 1_000;
-/** No stored event has a longer id. */
-const MAX_ID_LENGTH = 36;
-/** Events of one filter: as many as a search of events returns. */
-const MAX_EVENTS = 1_000;
-const MAX_DAYS = 3_650;
+const limits = LIMITS.MarkFalsePositiveRequest;
+const listLimits = LIMITS.ListFalsePositivesRequest;
+const { max: MAX_NOTE_LENGTH } = limits.note;
 
-const note = field<string>(
-  (value, sink) => {
-    const read = typeof value === 'string' ? value.trim() : '';
-    if (read !== '' && read.length <= MAX_NOTE_LENGTH && isStorable(read)) return read;
-    const rule = `must be a text of 1 to ${MAX_NOTE_LENGTH} characters, without NUL and halves of surrogate pairs`;
-    return refuseTyped(sink, 'value_error', rule, value);
-  },
-  { type: 'string', minLength: 1, maxLength: MAX_NOTE_LENGTH },
-);
+const note = field<string>((value, sink) => {
+  const read = typeof value === 'string' ? value.trim() : '';
+  if (read !== '' && read.length <= MAX_NOTE_LENGTH && isStorable(read)) return read;
+  const rule = `must be a text of 1 to ${MAX_NOTE_LENGTH} characters, without NUL and halves of surrogate pairs`;
+  return refuseTyped(sink, 'value_error', rule, value);
+}, shownText(limits.note));
 
-const executionId = () => text({ min: 1, max: MAX_ID_LENGTH });
+const executionId = () => text(limits.control_execution_id);
 
 /** Events of halts have no control, but the number 0. */
-const controlId = () => integer({ min: 1, max: 2 ** 31 - 1 });
+const controlId = () => integer({ ...limits.control_id, max: 2 ** 31 - 1 });
 
 const match = { control_execution_id: executionId(), control_id: controlId() };
 
@@ -47,10 +43,10 @@ export const MARK_SCHEMAS = {
   unmarkFalsePositive: z.object(match),
   listFalsePositives: z.object({
     cursor: idCursor,
-    limit: pageSize({ max: 1_000, preset: 100 }),
+    limit: pageSize(listLimits.limit, 100),
     control_id: nullable(controlId()),
-    control_execution_ids: withDefault(list(executionId(), { max: MAX_EVENTS }), []),
-    days: nullable(integer({ min: 1, max: MAX_DAYS })),
+    control_execution_ids: withDefault(list(executionId(), listLimits.control_execution_ids), []),
+    days: nullable(integer(listLimits.days)),
   }),
 };
 

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../../../gen/limits/limits.js';
 import type { JsonObject } from '../../../../packages/exact-json/src/index.js';
 import { nameOfKey, namespaceOfKey } from '../../../contract/call/namespace.js';
 import type { Decision, Stage } from '../../../kernel/core/types.js';
@@ -59,8 +60,8 @@ export const STEP_MEMBERS = [
 ] as const;
 
 /** Longest name of a step, in UTF-16 code units; and longest other text of `EventStep`. */
-export const MAX_STEP_NAME_LENGTH = 1_024;
-export const MAX_STEP_TEXT_LENGTH = 255;
+export const MAX_STEP_NAME_LENGTH = LIMITS.ControlExecutionEvent.step_name.max;
+export const MAX_STEP_TEXT_LENGTH = LIMITS.ControlExecutionEvent.step_type.max;
 
 /** A stored event as its namespace sees it: sent and logged. The one place where keys become names. */
 export function shownEvent({ origin: _, ...event }: ControlEvent): object {
