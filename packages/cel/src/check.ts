@@ -1,20 +1,15 @@
 import type { MacroNode, NameNode, Node } from './ast.js';
 import { type Checker, checkCall } from './check-calls.js';
 import { MAX_MACRO_DEPTH } from './limits.js';
-import { itemOf, keyOf, memberType, quoted, valueTypeOf } from './member-types.js';
-import { nearest, type ProblemList } from './problem.js';
+import { itemOf, keyOf, memberType, valueTypeOf } from './member-types.js';
+import { Names, type Resolution } from './names.js';
+import type { ProblemList } from './problem.js';
 import { ANY, BOOL } from './signatures.js';
 import { isAssignable, typeName, unionOf } from './type-relations.js';
 import type { CelType, VariableTypes } from './types.js';
-import { CelTypeValue, kindOf, type Value } from './values.js';
+import { kindOf, type Value } from './values.js';
 
-/** What a name of an expression stands for. */
-export type Resolution =
-  | { readonly kind: 'variable'; readonly index: number }
-  /** The variable of a macro or of `cel.bind`. */
-  | { readonly kind: 'slot'; readonly slot: number }
-  | { readonly kind: 'now' }
-  | { readonly kind: 'type'; readonly value: CelTypeValue };
+export { NOW, type Resolution } from './names.js';
 
 /** Outcome of the type check. */
 export interface Checked {
@@ -26,77 +21,11 @@ export interface Checked {
   readonly slots: number;
 }
 
-/** The variable with the time of an evaluation. */
-export const NOW = 'now';
-const TYPE_VALUES = new Set([
-  'bool',
-  'bytes',
-  'double',
-  'int',
-  'list',
-  'map',
-  'null_type',
-  'string',
-  'type',
-  'uint',
-]);
-
-/** A variable that the expression itself makes. */
-interface Local {
-  readonly name: string;
-  readonly type: CelType;
-}
-
-interface Scope extends Local {
-  readonly slot: number;
-}
-
 /** Finds the type of every node, and what each name stands for. Problems go to the list; it does not stop at one. */
 export function checkTypes(tree: Node, variables: VariableTypes, problems: ProblemList): Checked {
   const typeOf = new Map<Node, CelType>();
-  const names = new Map<NameNode, Resolution>();
-  const slotOf = new Map<Node, number>();
-  const order = new Map([...variables.keys()].map((name, index) => [name, index]));
-  const scopes: Scope[] = [];
-  let slots = 0;
+  const names = new Names(variables, problems);
   let macros = 0;
-
-  const within = (node: Node, first: Local, second: Local | null, body: () => CelType): CelType => {
-    const slot = scopes.length;
-    slotOf.set(node, slot);
-    scopes.push({ ...first, slot });
-    if (second !== null) scopes.push({ ...second, slot: slot + 1 });
-    slots = Math.max(slots, scopes.length);
-    const result = body();
-    scopes.length = slot;
-    return result;
-  };
-
-  const checkName = (node: NameNode): CelType => {
-    const { name } = node;
-    const scope = scopes.findLast((one) => one.name === name);
-    if (scope !== undefined) {
-      names.set(node, { kind: 'slot', slot: scope.slot });
-      return scope.type;
-    }
-    const index = order.get(name);
-    if (name === NOW) {
-      names.set(node, { kind: 'now' });
-      return { kind: 'timestamp' };
-    }
-    if (index !== undefined) {
-      names.set(node, { kind: 'variable', index });
-      return variables.get(name) ?? ANY;
-    }
-    if (TYPE_VALUES.has(name)) {
-      names.set(node, { kind: 'type', value: new CelTypeValue(name) });
-      return { kind: 'type' };
-    }
-    const known = [...scopes.map((one) => one.name), ...variables.keys(), NOW, 'true', 'false', 'null'];
-    const suggestion = nearest(name, known);
-    problems.add('unknown_name', node, `there is no variable ${quoted(name)}`, suggestion);
-    return ANY;
-  };
 
   const checkMacro = (node: MacroNode): CelType => {
     const range = check(node.range);
@@ -112,7 +41,7 @@ export function checkTypes(tree: Node, variables: VariableTypes, problems: Probl
     if (item === null)
       problems.add('type', node.range, `${node.macro} takes a list or map, not ${typeName(range)}`);
     const second = node.second === null ? null : { name: node.second, type: valueTypeOf(range) };
-    const result = within(node, { name: node.variable, type: item ?? ANY }, second, () => {
+    const result = names.within(node, { name: node.variable, type: item ?? ANY }, second, () => {
       if (node.filter !== null) demandBool(node.filter, check(node.filter), `the condition of ${node.macro}`);
       const body = check(node.body);
       if (node.macro === 'map' || node.macro === 'transformList') return { kind: 'list', item: body };
@@ -133,7 +62,7 @@ export function checkTypes(tree: Node, variables: VariableTypes, problems: Probl
       case 'const':
         return constantType(node.value);
       case 'name':
-        return checkName(node);
+        return names.check(node);
       case 'select': {
         const type = memberType(node, check(node.operand), problems);
         return node.test ? BOOL : type;
@@ -162,7 +91,7 @@ export function checkTypes(tree: Node, variables: VariableTypes, problems: Probl
         return checkMacro(node);
       case 'bind': {
         const value = check(node.value);
-        return within(node, { name: node.variable, type: value }, null, () => check(node.body));
+        return names.within(node, { name: node.variable, type: value }, null, () => check(node.body));
       }
     }
   };
@@ -177,7 +106,7 @@ export function checkTypes(tree: Node, variables: VariableTypes, problems: Probl
   if (!isAssignable(type, BOOL)) {
     problems.add('result', tree, `the result is ${typeName(type)}, but must be bool`);
   }
-  return { type, typeOf, names, slotOf, slots };
+  return { type, typeOf, names: names.resolved, slotOf: names.slotOf, slots: names.slots };
 }
 
 function constantType(value: Value): CelType {

@@ -19,6 +19,7 @@ export const OUTCOMES = {
   ask: OutcomeEnum.ASK,
   modify: OutcomeEnum.MODIFY,
 } as const;
+const UTF8 = new TextEncoder();
 /** The more it forbids, the earlier. */
 const SEVERITY: readonly Outcome[] = ['deny', 'steer', 'ask', 'modify', 'allow'];
 
@@ -78,6 +79,15 @@ export function withLocal(evaluation: Evaluation, local: EvaluateResponse): Eval
   if (reasons.length === 0) delete both.reason;
   else both.reason = reasons.join('; ');
   return { ...evaluatedBy(both), outcome } as Evaluation;
+}
+
+/** The same for what proceeds, which is the changed step: the controls of the client look at it, too. */
+export async function withLocalChange(
+  both: Extract<Evaluation, { evaluated: true }>,
+  decide: (stepJson: Uint8Array) => Promise<EvaluateResponse>,
+): Promise<Evaluation> {
+  const again = await decide(UTF8.encode(both.verdict.modification?.stepJson));
+  return isSafe(again) ? both : withLocal(both, again);
 }
 
 function sum(counts: readonly (number | undefined)[]): number {

@@ -1,49 +1,29 @@
-import { create } from '@bufbuild/protobuf';
-import { durationFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError, createClient as createRpcClient } from '@connectrpc/connect';
-import { Stage as StageEnum } from '../../../gen/proto/enforcement/v1/control_pb.js';
-import {
-  Detail,
-  type EvaluateRequest,
-  EvaluateRequestSchema,
-  EvaluationService,
-} from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { createApprovalWaits } from './approval-waits.js';
 import { Batcher } from './batcher.js';
 import { createCallCarrier } from './carrier.js';
 import { inTurns, withKey } from './client-transport.js';
 import type { Client, ClientSettings } from './client-types.js';
-import { OUTCOMES, withLocal } from './combined.js';
+import { withLocal, withLocalChange } from './combined.js';
 import { evaluateEach } from './evaluate-each.js';
 import { guardTool } from './guard.js';
 import { createKeySource } from './key-source.js';
 import { Pending } from './pending.js';
 import { publishEvents } from './publish-events.js';
+import { requestMessage } from './request-message.js';
 import { createServerInfoReader } from './server-info.js';
 import { createServices } from './services.js';
 import { createSession } from './session.js';
-import {
-  checkedTraceparent,
-  checkOptionNames,
-  decision,
-  milliseconds,
-  readSettings,
-  revision,
-} from './settings.js';
-import { stepJson } from './step-json.js';
+import { checkOptionNames, decision, milliseconds, readSettings, revision } from './settings.js';
 import { type Connection, createStreamPool, type StreamPool } from './stream-pool.js';
 import type { Evaluation, EvaluationOptions, EvaluationRequest } from './types.js';
-import { isSafe } from './verdict.js';
 import { evaluateApproved } from './wait-for-approval.js';
 import { evaluateWaiting } from './wait-for-limits.js';
 import { watchControls } from './watch-controls.js';
 
 /** The service stops the work on a message when `cancel` is sent. */
 const CANCEL_FEATURE = 'stream_cancel';
-const UTF8 = new TextEncoder();
-/** Limit of the service for the time of one evaluation. */
-const MAX_SERVER_TIMEOUT_MS = 3_600_000;
-
 const SETTING_NAMES = [
   ...['agent', 'apiKey', 'traceparent', 'local', 'timeoutMs', 'onUnavailable', 'batchWindowMs', 'maxBatch'],
   'maxInFlight',
@@ -113,7 +93,10 @@ export function createClientOver(options: ClientSettings, connections: Connectio
     if (closing.signal.aborted) throw closedError();
     given.signal?.throwIfAborted();
     const timeoutMs = milliseconds('timeoutMs', given.timeoutMs ?? settings.timeoutMs, 1);
-    const message = requestMessage(request, given);
+    const message = requestMessage(request, agentOf(request), given, {
+      leastRevision,
+      traceparent: () => options.traceparent?.(),
+    });
     const pending = new Pending(message, {
       timeoutMs,
       onUnavailable: decision(given.onUnavailable ?? settings.onUnavailable),
@@ -136,39 +119,12 @@ export function createClientOver(options: ClientSettings, connections: Connectio
     if (evaluation.outcome === 'ask' && evaluation.approval !== undefined && both.outcome !== 'ask')
       approvals.cancel(agent, evaluation.approval);
     if (both.outcome !== 'modify') return both;
-    // What proceeds is the changed step: these controls look at it, too.
-    const changed = { ...question, stepJson: UTF8.encode(both.verdict.modification?.stepJson) };
-    const again = await local.decide(changed);
-    return isSafe(again) ? both : withLocal(both, again);
+    return withLocalChange(both, (changed) => local.decide({ ...question, stepJson: changed }));
   }
 
   function agentOf({ agent = options.agent }: EvaluationRequest): string {
     if (agent !== undefined) return agent;
     throw new TypeError('agent is missing: give it with the request or to the client');
-  }
-
-  function requestMessage(request: EvaluationRequest, given: EvaluationOptions): EvaluateRequest {
-    const { stage, step } = request;
-    const agent = agentOf(request);
-    if (stage !== 'pre' && stage !== 'post') throw new TypeError('stage must be "pre" or "post"');
-    const minRevision = revision(given.minRevision ?? 0);
-    const message = create(EvaluateRequestSchema, {
-      agentName: agent,
-      stage: stage === 'pre' ? StageEnum.PRE : StageEnum.POST,
-      stepForm: { case: 'stepJson', value: stepJson(step) },
-      detail: given.detail === 'full' ? Detail.FULL : Detail.VERDICT,
-      minRevision: minRevision > leastRevision ? minRevision : leastRevision,
-    });
-    const traceparent = given.traceparent ?? options.traceparent?.();
-    if (traceparent !== undefined) message.traceparent = checkedTraceparent(traceparent);
-    if (given.sessionId !== undefined) message.sessionId = given.sessionId;
-    if (given.stepId !== undefined) message.stepId = given.stepId;
-    if (given.stepError !== undefined) message.stepError = given.stepError;
-    // The service stops the work on what is no longer awaited.
-    if (given.timeoutMs !== undefined)
-      message.timeout = durationFromMs(Math.min(Math.ceil(given.timeoutMs), MAX_SERVER_TIMEOUT_MS));
-    if (given.accepts !== undefined) message.accepts = given.accepts.map((one) => OUTCOMES[one]);
-    return message;
   }
 
   function watch(agent = options.agent, given = {}): ReturnType<Client['watchControls']> {

@@ -11,18 +11,15 @@ import {
   readable,
   thrownData,
 } from './guarded-data.js';
-import { newId } from './new-id.js';
+import { type GuardScope, optionsOfCall, waitOf } from './guard-options.js';
 import { onAbort } from './pending.js';
 import { throwUnlessSafe } from './refusals.js';
-import { checkOptionNames, milliseconds } from './settings.js';
+import { checkOptionNames } from './settings.js';
 import type {
   Evaluation,
-  EvaluationOptions,
   Modification,
   Outcome,
   Stage,
-  WaitForApproval,
-  WaitForLimits,
 } from './types.js';
 
 /** Options that a session gives its tools. */
@@ -34,13 +31,6 @@ const OPTION_NAMES = [
 ];
 /** Functions whose call returns before anything of their result exists. */
 const GENERATORS = new Set(['GeneratorFunction', 'AsyncGeneratorFunction']);
-
-/** The session that the calls of a tool belong to. */
-export interface GuardScope {
-  readonly agent: string | undefined;
-  readonly sessionId: string;
-  readonly waitForLimits: WaitForLimits | undefined;
-}
 
 /** What a call adds to its step once it has ended. */
 interface StepEnd {
@@ -62,26 +52,12 @@ export function guardTool<Args extends readonly unknown[], Result, Refused = nev
   const { step: name, type, stages = ['pre', 'post'], input, output, context } = options;
   const { agent } = scope ?? options;
   const waitForLimits = options.waitForLimits ?? scope?.waitForLimits;
-  if (typeof name !== 'string' || name === '') {
-    throw new TypeError(
-      'guard: the option "step" is missing: the name under which the agent registered the tool',
-    );
-  }
-  if (typeof tool !== 'function') throw new TypeError(`guard: the tool of step "${name}" is not a function`);
   const checksEnd = stages.includes('post');
-  if (checksEnd && GENERATORS.has(tool.constructor.name)) {
-    throw new TypeError(
-      `guard: the tool of step "${name}" is a generator, whose output cannot be checked before it is used: ` +
-        'wrap a function that returns the whole output, or check the input alone with stages: ["pre"]',
-    );
-  }
-
+  demandGuardable(tool, name, checksEnd);
   const { onUnchecked = warnOnce(), onRefused, changedArgs } = options;
   const waitForApproval = waitOf(options);
-  const acceptsBefore: Outcome[] = ['steer', 'ask'];
-  if (input === undefined || changedArgs !== undefined) acceptsBefore.push('modify');
-  const acceptsAfter: Outcome[] = ['steer'];
-  if (output === undefined) acceptsAfter.push('modify');
+  const acceptsBefore = acceptedBefore(options);
+  const acceptsAfter: Outcome[] = output === undefined ? ['steer', 'modify'] : ['steer'];
 
   async function guarded(this: unknown, ...args: Args): Promise<Awaited<Result>> {
     const shownInput = (): unknown =>
@@ -96,19 +72,7 @@ export function guardTool<Args extends readonly unknown[], Result, Refused = nev
       context: typeof context === 'function' ? context(...args) : context,
     };
     const given = optionsOfCall(options, args, scope);
-    let uncheckedStages = 0;
-    /** The change without which the step must not proceed. Throws if it must not, or cannot be changed. */
-    const demandSafe = async (
-      evaluation: Evaluation,
-      stage: Stage,
-      accepts: readonly Outcome[],
-    ): Promise<Modification | undefined> => {
-      const modification = throwUnlessSafe(evaluation, { agent, step: name, stage }, accepts);
-      // Absent from older servers, and without a verdict.
-      if (evaluation.evaluated && evaluation.verdict.selectedControls === 0) uncheckedStages += 1;
-      if (uncheckedStages === stages.length) await onUnchecked({ agent, step: name });
-      return modification;
-    };
+    const demandSafe = createDemand({ agent, step: name }, stages.length, onUnchecked);
     /** Sends the end of the step. The caller may leave meanwhile; in a session, it is evaluated nevertheless. */
     const sendEnd = (end: StepEnd, stepError?: string): Promise<Evaluation> => {
       const request = { agent, stage: 'post', step: { ...step, ...end } } as const;
@@ -202,8 +166,38 @@ export function guardTool<Args extends readonly unknown[], Result, Refused = nev
     }
   }
 
-  if (onRefused === undefined) return guarded;
-  return async function answering(this: unknown, ...args: Args): Promise<Awaited<Result> | Refused> {
+  return onRefused === undefined ? guarded : answering(guarded, onRefused);
+}
+
+/** Throws a TypeError for what cannot be guarded. */
+function demandGuardable(tool: unknown, name: unknown, checksEnd: boolean): void {
+  if (typeof name !== 'string' || name === '') {
+    throw new TypeError(
+      'guard: the option "step" is missing: the name under which the agent registered the tool',
+    );
+  }
+  if (typeof tool !== 'function') throw new TypeError(`guard: the tool of step "${name}" is not a function`);
+  if (checksEnd && GENERATORS.has(tool.constructor.name)) {
+    throw new TypeError(
+      `guard: the tool of step "${name}" is a generator, whose output cannot be checked before it is used: ` +
+        'wrap a function that returns the whole output, or check the input alone with stages: ["pre"]',
+    );
+  }
+}
+
+function acceptedBefore({
+  input,
+  changedArgs,
+}: Pick<GuardOptions<never, never>, 'input' | 'changedArgs'>): Outcome[] {
+  return input === undefined || changedArgs !== undefined ? ['steer', 'ask', 'modify'] : ['steer', 'ask'];
+}
+
+/** The same with what `onRefused` makes of a refusal as its result. */
+function answering<Args extends readonly unknown[], Result, Refused>(
+  guarded: (...args: Args) => Promise<Result>,
+  onRefused: (error: StepError) => Refused | Promise<Refused>,
+): (...args: Args) => Promise<Result | Refused> {
+  return async function answering(this: unknown, ...args: Args): Promise<Result | Refused> {
     try {
       return await guarded.call(this, ...args);
     } catch (error) {
@@ -213,16 +207,25 @@ export function guardTool<Args extends readonly unknown[], Result, Refused = nev
   };
 }
 
-/** How the calls of a tool wait for approvals; undefined if they do not. Throws a TypeError for an unknown value. */
-function waitOf({
-  onAsk = 'throw',
-  maxWaitMs,
-}: Pick<GuardOptions<never, never>, 'onAsk' | 'maxWaitMs'>): WaitForApproval | undefined {
-  if (maxWaitMs !== undefined) milliseconds('maxWaitMs', maxWaitMs, 1);
-  if (onAsk === 'throw') return undefined;
-  if (onAsk === 'wait') return { maxWaitMs };
-  if (typeof onAsk === 'function') return { maxWaitMs, onAsk };
-  throw new TypeError('guard: onAsk must be "wait", "throw" or a function');
+/** What the stages of one call demand. Tells `onUnchecked` when no control checked any of them. */
+function createDemand(
+  subject: UncheckedStep,
+  stages: number,
+  onUnchecked: NonNullable<GuardOptions<never, never>['onUnchecked']>,
+) {
+  let uncheckedStages = 0;
+  /** The change without which the step must not proceed. Throws if it must not, or cannot be changed. */
+  return async (
+    evaluation: Evaluation,
+    stage: Stage,
+    accepts: readonly Outcome[],
+  ): Promise<Modification | undefined> => {
+    const modification = throwUnlessSafe(evaluation, { ...subject, stage }, accepts);
+    // Absent from older servers, and without a verdict.
+    if (evaluation.evaluated && evaluation.verdict.selectedControls === 0) uncheckedStages += 1;
+    if (uncheckedStages === stages) await onUnchecked(subject);
+    return modification;
+  };
 }
 
 /** Whether an error is about a verdict. */
@@ -251,27 +254,5 @@ function warnOnce(): (step: UncheckedStep) => void {
       `guard: no control checks the step "${step}". Is this the name under which it is registered, and does its agent have ` +
         'a control for it? The option onUnchecked replaces this warning.',
     );
-  };
-}
-
-/** The options of the evaluations of one call: some are functions of its arguments. */
-function optionsOfCall<Args extends readonly unknown[]>(
-  options: Omit<GuardOptions<Args, never>, 'onRefused'>,
-  args: Args,
-  scope: GuardScope | undefined,
-): EvaluationOptions {
-  const { timeoutMs, minRevision, onUnavailable, headers } = options;
-  const of = <T>(value: T | ((...args: Args) => T)): T =>
-    typeof value === 'function' ? (value as (...args: Args) => T)(...args) : value;
-  const stepId = of(options.stepId);
-  return {
-    timeoutMs,
-    minRevision,
-    onUnavailable,
-    headers,
-    signal: of(options.signal),
-    traceparent: of(options.traceparent),
-    sessionId: scope?.sessionId ?? of(options.sessionId),
-    stepId: scope === undefined ? stepId : (stepId ?? newId()),
   };
 }

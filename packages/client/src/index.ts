@@ -26,7 +26,8 @@ export {
   StepDataError,
   StepError,
 } from './errors.js';
-export { type GuardScope, guardTool } from './guard.js';
+export { guardTool } from './guard.js';
+export type { GuardScope } from './guard-options.js';
 export type { ApiKey } from './key-source.js';
 export type { Halt, Limit } from './limits.js';
 export type { LocalControls, LocalDecider, LocalHost, LocalQuestion } from './local-controls.js';

@@ -114,12 +114,8 @@ function compiled(pattern: string, ignoreCase: boolean): CompiledProgram {
   }
 }
 
-/**
- * Compiles a pattern of RE2 syntax. Throws with a message for its author when it is invalid or too large; the
- * bounds are checked before the engine runs, because patterns are as hostile as data.
- */
-export function compilePattern(pattern: string, options: { ignoreCase?: boolean } = {}): LinearPattern {
-  const ignoreCase = options.ignoreCase === true;
+/** The program of a pattern, with its size and cost. Throws if the pattern is invalid or too large. */
+function boundedProgram(pattern: string, ignoreCase: boolean) {
   if (pattern.length > MAX_PATTERN_LENGTH) {
     throw new Error(`the pattern has ${pattern.length} characters, more than ${MAX_PATTERN_LENGTH}`);
   }
@@ -129,11 +125,21 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
       'the pattern is too large: its repetitions or character classes cost too much to compile',
     );
   }
-  const { program, needles, isLiteral, finder } = compiled(pattern, ignoreCase);
-  const size = program.inst.length;
+  const made = compiled(pattern, ignoreCase);
+  const size = made.program.inst.length;
   if (size > MAX_PROGRAM_SIZE) {
     throw new Error(`the pattern is too large: ${size} instructions, more than ${MAX_PROGRAM_SIZE}`);
   }
+  return { ...made, cost, size };
+}
+
+/**
+ * Compiles a pattern of RE2 syntax. Throws with a message for its author when it is invalid or too large; the
+ * bounds are checked before the engine runs, because patterns are as hostile as data.
+ */
+export function compilePattern(pattern: string, options: { ignoreCase?: boolean } = {}): LinearPattern {
+  const ignoreCase = options.ignoreCase === true;
+  const { cost, size, program, needles, isLiteral, finder } = boundedProgram(pattern, ignoreCase);
   const seesEdges = asksForEdges(program);
   let dfa: LazyDfa | undefined;
   let literals: readonly string[] | null | undefined;

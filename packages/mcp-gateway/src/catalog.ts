@@ -1,6 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/client';
 import type { ServerCapabilities } from '@modelcontextprotocol/server';
 import { GatewayError, type Log, messageOf } from './errors.js';
+import { createListCache, LISTS, type ListName } from './list-cache.js';
 import { fits, matcherOf } from './matching.js';
 import type { GatewayMetrics } from './metrics.js';
 import type { PinState, Pins } from './pins.js';
@@ -12,15 +13,6 @@ const SEPARATOR = '__';
 
 /** What a server tells models as a whole is remembered as a tool of this name. */
 const INSTRUCTIONS = '(instructions)';
-
-/** The lists of a server by their members in a result: their method, and what a server must be able to do to have one. */
-const LISTS = {
-  tools: { kind: 'tools', method: 'tools/list' },
-  prompts: { kind: 'prompts', method: 'prompts/list' },
-  resources: { kind: 'resources', method: 'resources/list' },
-  resourceTemplates: { kind: 'resources', method: 'resources/templates/list' },
-} as const satisfies Record<string, { readonly kind: ListKind; readonly method: string }>;
-type ListName = keyof typeof LISTS;
 
 /** A tool as callers see it. */
 export interface KnownTool {
@@ -73,57 +65,17 @@ interface CatalogOptions {
   readonly onLate: (kind: ListKind) => void;
 }
 
-interface Entry<T> {
-  readonly value: Promise<T>;
-  readonly at: number;
-}
-
-export function createCatalog({
-  upstreams,
-  isPrefixed,
-  hidden,
-  pins,
-  maxAgeMs,
-  log,
-  metrics,
-  onLate,
-}: CatalogOptions): Catalog {
+export function createCatalog(options: CatalogOptions): Catalog {
+  const { upstreams, isPrefixed, hidden, pins, maxAgeMs, log, metrics, onLate } = options;
   const isHidden = matcherOf(hidden);
-  const known = new Map<string, Entry<unknown>>();
-  /** What was told last, which is listed while a server is silent. */
-  const last = new Map<string, unknown>();
+  const lists = createListCache(maxAgeMs, onLate);
   const instructions = new Map<string, string>();
-
-  /** What was read a short time ago, or reads it. Calls at the same time read it once, and wait for it no longer than they may. */
-  function recent<T>(upstream: Upstream, member: ListName, read: () => Promise<T>): Promise<T> {
-    const key = `${upstream.name} ${member}`;
-    let entry = known.get(key) as Entry<T> | undefined;
-    if (entry === undefined || performance.now() - entry.at >= maxAgeMs) {
-      const began = performance.now();
-      const value = read();
-      entry = { value, at: began };
-      known.set(key, entry);
-      value.then(
-        (found) => {
-          last.set(key, found);
-          if (performance.now() - began > upstream.answerMs) onLate(LISTS[member].kind);
-        },
-        () => {
-          if (known.get(key)?.value === value) known.delete(key);
-        },
-      );
-    }
-    return inTime(entry.value, entry.at + upstream.answerMs, upstream);
-  }
-
-  const lastOf = <T>(upstream: Upstream, member: ListName): T | undefined =>
-    last.get(`${upstream.name} ${member}`) as T | undefined;
 
   const shown = (upstream: Upstream, name: string): string =>
     isPrefixed ? upstream.name + SEPARATOR + name : name;
 
   function toolsOf(upstream: Upstream): Promise<ReadonlyMap<string, KnownTool>> {
-    return recent(upstream, 'tools', async () => {
+    return lists.recent(upstream, 'tools', async () => {
       const tools = (await listed(upstream, 'tools')).filter(isTool);
       const description = upstream.instructions();
       const texts = description === undefined ? [] : [{ name: INSTRUCTIONS, description }];
@@ -135,17 +87,7 @@ export function createCatalog({
         log('warn', `the instructions of ${upstream.name} are not passed on before they are approved`, {
           state,
         });
-      const times = new Map<string, number>();
-      for (const { name } of tools) times.set(name, (times.get(name) ?? 0) + 1);
-      const all = tools.map((tool): [string, KnownTool] => {
-        const name = shown(upstream, tool.name);
-        // A tool that is listed twice counts as changed: either of the two could be the one that is called.
-        const isTwice = times.get(tool.name) !== 1;
-        return [
-          name,
-          { name, upstream, tool, state: isTwice ? 'changed' : (states.get(tool.name) ?? 'new') },
-        ];
-      });
+      const all = knownTools(tools, states, upstream, (name) => shown(upstream, name));
       const waiting = all.flatMap(([, one]) => (one.state === 'approved' ? [] : one));
       for (const { name, state } of waiting)
         log('warn', `tool ${name} is not used before it is approved`, { state });
@@ -161,7 +103,7 @@ export function createCatalog({
   }
 
   const itemsOf = (upstream: Upstream, member: ListName): Promise<Item[]> =>
-    recent(upstream, member, async () => (await listed(upstream, member)).filter(isItem));
+    lists.recent(upstream, member, async () => (await listed(upstream, member)).filter(isItem));
 
   /** What each upstream has: nothing of those that cannot be reached, and what was `known` of those that are silent. */
   async function ofEach<T>(
@@ -184,34 +126,18 @@ export function createCatalog({
   const itemsOfEach = (member: ListName): Promise<Item[]> =>
     ofEach(
       (upstream) => itemsOf(upstream, member),
-      (upstream) => lastOf<Item[]>(upstream, member),
+      (upstream) => lists.lastOf<Item[]>(upstream, member),
     );
 
-  function targetOf(name: string): Target | undefined {
-    const [only] = upstreams;
-    if (!isPrefixed) return only === undefined ? undefined : { upstream: only, name };
-    const at = name.indexOf(SEPARATOR);
-    const upstream = upstreams.find((one) => one.name === name.slice(0, at));
-    return upstream === undefined ? undefined : { upstream, name: name.slice(at + SEPARATOR.length) };
-  }
+  const targetOf = (name: string) => targetIn(upstreams, isPrefixed, name);
 
   return {
-    async capabilities() {
-      const all = await ofEach(async (upstream) => [await upstream.capabilities()]);
-      const has = (name: keyof ServerCapabilities): boolean => all.some((one) => one[name] !== undefined);
-      return {
-        tools: { listChanged: true },
-        ...(has('resources') ? { resources: { listChanged: true } } : {}),
-        ...(has('prompts') ? { prompts: { listChanged: true } } : {}),
-        ...(has('completions') ? { completions: {} } : {}),
-        ...(has('logging') ? { logging: {} } : {}),
-      };
-    },
+    capabilities: async () => union(await ofEach(async (upstream) => [await upstream.capabilities()])),
     instructions: () => [...instructions.values()],
     tools: () =>
       ofEach(
         async (upstream) => (await toolsOf(upstream)).values(),
-        (upstream) => lastOf<ReadonlyMap<string, KnownTool>>(upstream, 'tools')?.values(),
+        (upstream) => lists.lastOf<ReadonlyMap<string, KnownTool>>(upstream, 'tools')?.values(),
       ),
     async tool(name) {
       const target = targetOf(name);
@@ -250,24 +176,45 @@ export function createCatalog({
       if (only !== undefined && upstreams.length === 1) return { upstream: only.upstream, name: uri };
       throw new GatewayError('invalidParams', `no server has the resource "${uri}"`);
     },
-    forget(upstream, kind) {
-      for (const [member, list] of Object.entries(LISTS))
-        if (list.kind === kind) known.delete(`${upstream} ${member}`);
-    },
+    forget: lists.forget,
   };
 }
 
-/** A value that callers wait for until a time. */
-async function inTime<T>(value: Promise<T>, until: number, { silent }: Upstream): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(silent()), Math.max(until - performance.now(), 0));
+/** A name of a caller, resolved; undefined if no upstream has its prefix. */
+function targetIn(upstreams: readonly Upstream[], isPrefixed: boolean, name: string): Target | undefined {
+  const [only] = upstreams;
+  if (!isPrefixed) return only === undefined ? undefined : { upstream: only, name };
+  const at = name.indexOf(SEPARATOR);
+  const upstream = upstreams.find((one) => one.name === name.slice(0, at));
+  return upstream === undefined ? undefined : { upstream, name: name.slice(at + SEPARATOR.length) };
+}
+
+/** What at least one server is able to do, as far as the gateway passes it on. */
+function union(all: readonly ServerCapabilities[]): ServerCapabilities {
+  const has = (name: keyof ServerCapabilities): boolean => all.some((one) => one[name] !== undefined);
+  return {
+    tools: { listChanged: true },
+    ...(has('resources') ? { resources: { listChanged: true } } : {}),
+    ...(has('prompts') ? { prompts: { listChanged: true } } : {}),
+    ...(has('completions') ? { completions: {} } : {}),
+    ...(has('logging') ? { logging: {} } : {}),
+  };
+}
+
+function knownTools(
+  tools: readonly Tool[],
+  states: ReadonlyMap<string, PinState>,
+  upstream: Upstream,
+  shown: (name: string) => string,
+): [string, KnownTool][] {
+  const times = new Map<string, number>();
+  for (const { name } of tools) times.set(name, (times.get(name) ?? 0) + 1);
+  return tools.map((tool): [string, KnownTool] => {
+    const name = shown(tool.name);
+    // A tool that is listed twice counts as changed: either of the two could be the one that is called.
+    const isTwice = times.get(tool.name) !== 1;
+    return [name, { name, upstream, tool, state: isTwice ? 'changed' : (states.get(tool.name) ?? 'new') }];
   });
-  try {
-    return await Promise.race([value, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 interface Item {

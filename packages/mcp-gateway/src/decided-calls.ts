@@ -64,7 +64,7 @@ export function createDecidedCalls({
           input: call.input,
           stages: call.stages,
           signal: ctx.mcpReq.signal,
-          waitMs: waitMsOf(caller, state),
+          waitMs: waitMsOf(config.approvals, caller, state),
           onWait: note.begin,
         },
         async (input) => {
@@ -80,7 +80,7 @@ export function createDecidedCalls({
           'upstreamFailed',
           `the server "${call.upstream.name}" asks for what the client cannot give`,
         );
-      return { kind: 'done', result: await relayedInput(outcome.result, stepId, binding) };
+      return { kind: 'done', result: await relayedInput(states, outcome.result, stepId, binding) };
     } finally {
       note.end();
     }
@@ -115,14 +115,6 @@ export function createDecidedCalls({
     return states.open(String(sealed), binding);
   }
 
-  /** How long a call waits for an approval before it is answered. */
-  function waitMsOf({ isModern }: Caller, state: CallState | undefined): number {
-    const { mode, earlier_versions, wait_seconds, retry_hold_seconds } = config.approvals;
-    const way = isModern ? mode : earlier_versions;
-    if (way === 'wait') return wait_seconds * 1_000;
-    return way === 'input_required' && state?.kind === 'approval' ? retry_hold_seconds * 1_000 : 0;
-  }
-
   /** Asks the client to repeat the call; if it can open pages, with the page of the approval. */
   async function askAgain(
     { id }: Approval,
@@ -148,19 +140,6 @@ export function createDecidedCalls({
     };
   }
 
-  /** What the upstream asks the client for; its state is inside of one of the gateway. */
-  async function relayedInput(
-    asked: InputRequiredResult,
-    stepId: string,
-    binding: StateBinding,
-  ): Promise<Result> {
-    const state: unknown = asked.requestState;
-    if (state !== undefined && typeof state !== 'string')
-      throw new GatewayError('upstreamFailed', 'the server asks for input with a state that is no text');
-    const requestState = await states.seal({ kind: 'upstream', state, stepId }, binding);
-    return { ...asked, requestState };
-  }
-
   return decided;
 }
 
@@ -168,4 +147,29 @@ export function createDecidedCalls({
 function isDeclined({ mcpReq: { inputResponses } }: ServerContext): boolean {
   const answer = inputResponses?.approval as { readonly action?: unknown } | undefined;
   return answer?.action === 'decline';
+}
+
+/** How long a call waits for an approval before it is answered. */
+function waitMsOf(
+  { mode, earlier_versions, wait_seconds, retry_hold_seconds }: GatewayConfig['approvals'],
+  { isModern }: Caller,
+  state: CallState | undefined,
+): number {
+  const way = isModern ? mode : earlier_versions;
+  if (way === 'wait') return wait_seconds * 1_000;
+  return way === 'input_required' && state?.kind === 'approval' ? retry_hold_seconds * 1_000 : 0;
+}
+
+/** What the upstream asks the client for; its state is inside of one of the gateway. */
+async function relayedInput(
+  states: CallStates,
+  asked: InputRequiredResult,
+  stepId: string,
+  binding: StateBinding,
+): Promise<Result> {
+  const state: unknown = asked.requestState;
+  if (state !== undefined && typeof state !== 'string')
+    throw new GatewayError('upstreamFailed', 'the server asks for input with a state that is no text');
+  const requestState = await states.seal({ kind: 'upstream', state, stepId }, binding);
+  return { ...asked, requestState };
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import {
   createServer,
@@ -8,20 +7,12 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hostHeaderValidation, originValidation } from '@modelcontextprotocol/node';
-import {
-  type AuthInfo,
-  createMcpHandler,
-  isInitializeRequest,
-  isLegacyRequest,
-  type McpHandlerRequestOptions,
-  type Server,
-  WebStandardStreamableHTTPServerTransport,
-} from '@modelcontextprotocol/server';
+import { type AuthInfo, createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
 import type { Authentication } from './auth.js';
-import { principalOf } from './caller.js';
 import type { GatewayConfig } from './config.js';
-import { ERROR_CODES, failure, type Log } from './errors.js';
+import type { Log } from './errors.js';
 import type { FrontServers } from './front-server.js';
+import { createHttpSessions } from './http-sessions.js';
 import { serveNode } from './node-adapter.js';
 import type { ListKind } from './upstream-client.js';
 
@@ -46,19 +37,6 @@ interface HttpOptions {
   readonly ready: Promise<void>;
 }
 
-/** A session of a client before version 2026-07-28. */
-interface Session {
-  readonly server: Server;
-  readonly transport: WebStandardStreamableHTTPServerTransport;
-  /** The principal that opened it, the only one that may use it. */
-  readonly principal: string;
-  /** Requests that are open, its stream of messages included. */
-  open: number;
-  usedAt: number;
-}
-
-/** Checks a quarter of the idle time, so that a session ends at most that much late. */
-const IDLE_CHECKS = 4;
 /** Time for the headers of a request, and for all of it. */
 const REQUEST_MS = 60_000;
 
@@ -70,7 +48,7 @@ export async function startHttpFront({
   log,
   ready,
 }: HttpOptions): Promise<HttpFront> {
-  const sessions = new Map<string, Session>();
+  const sessions = createHttpSessions({ listen, mapping, servers });
   const onError = (error: Error): void => log('info', error.message);
   const modern = createMcpHandler(() => servers({ isModern: true, sessionId: undefined }), {
     legacy: 'reject',
@@ -91,85 +69,8 @@ export async function startHttpFront({
       ...(parsedBody === undefined ? {} : { parsedBody }),
     };
     const isLegacy = request.method === 'POST' ? await isLegacyRequest(request, parsedBody) : true;
-    return isLegacy ? serveSession(request, given, ended) : modern.fetch(request, given);
+    return isLegacy ? sessions.serve(request, given, ended) : modern.fetch(request, given);
   }
-
-  async function serveSession(
-    request: Request,
-    options: McpHandlerRequestOptions,
-    ended: Promise<void>,
-  ): Promise<Response> {
-    const principal = principalOf(mapping, request.headers, options.authInfo);
-    const id = request.headers.get('mcp-session-id');
-    if (id === null) {
-      const { parsedBody: body } = options;
-      if (!isInitializeRequest(body))
-        return failure(400, -32_000, 'Bad Request: the header Mcp-Session-Id is missing');
-      if (sessions.size >= listen.max_sessions)
-        return failure(
-          503,
-          ERROR_CODES.busy,
-          'the gateway has as many sessions as it may have; try again later',
-        );
-      return openSession(request, options, principal, ended);
-    }
-    const session = sessions.get(id);
-    // A session of another principal is not found.
-    if (session === undefined || session.principal !== principal)
-      return failure(404, -32_001, 'Session not found');
-    track(session, ended);
-    return session.transport.handleRequest(request, options);
-  }
-
-  async function openSession(
-    request: Request,
-    options: McpHandlerRequestOptions,
-    principal: string,
-    ended: Promise<void>,
-  ): Promise<Response> {
-    const id = randomUUID();
-    const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: () => id,
-      onsessionclosed: (closed) => void sessions.delete(closed),
-      maxRequestBodySize: listen.max_body_bytes,
-    });
-    const server = servers({ isModern: false, sessionId: id });
-    const session: Session = { server, transport, principal, open: 0, usedAt: performance.now() };
-    // Counts at once, so that many at the same time are no more than there may be.
-    sessions.set(id, session);
-    try {
-      await server.connect(transport);
-      track(session, ended);
-      const response = await transport.handleRequest(request, options);
-      if (!response.ok) await end(id, session);
-      return response;
-    } catch (error) {
-      await end(id, session);
-      throw error;
-    }
-  }
-
-  /** Counts a request of a session as open until its answer has ended. */
-  function track(session: Session, ended: Promise<void>): void {
-    session.open += 1;
-    void ended.then(() => {
-      session.open -= 1;
-      session.usedAt = performance.now();
-    });
-  }
-
-  async function end(id: string, { server }: Session): Promise<void> {
-    sessions.delete(id);
-    await server.close().catch(() => {});
-  }
-
-  const idleMs = listen.session_idle_seconds * 1_000;
-  const sweep = setInterval(() => {
-    const oldest = performance.now() - idleMs;
-    for (const [id, session] of sessions)
-      if (session.open === 0 && session.usedAt < oldest) void end(id, session);
-  }, idleMs / IDLE_CHECKS);
-  sweep.unref();
 
   const hosts = hostHeaderValidation(listen.allowed_hosts);
   const origins = originValidation(listen.allowed_origins);
@@ -206,19 +107,18 @@ export async function startHttpFront({
   const { address, port, family } = http.address() as AddressInfo;
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}${listen.path}`,
-    sessions: () => sessions.size,
+    sessions: () => sessions.size(),
     listChanged(kind) {
       if (kind === 'tools') modern.notify.toolsChanged();
       else if (kind === 'prompts') modern.notify.promptsChanged();
       else modern.notify.resourcesChanged();
-      for (const { server } of sessions.values())
-        void server.notification({ method: `notifications/${kind}/list_changed` }).catch(() => {});
+      sessions.listChanged(kind);
     },
     async close() {
-      clearInterval(sweep);
+      sessions.stopSweeping();
       http.close();
       await modern.close();
-      await Promise.all([...sessions].map(([id, session]) => end(id, session)));
+      await sessions.endAll();
       http.closeAllConnections();
     },
   };

@@ -1,7 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/client';
 import type { JSONRPCRequest, Result, ServerContext } from '@modelcontextprotocol/server';
 import type { Caller } from './caller.js';
-import type { Catalog } from './catalog.js';
+import type { Catalog, KnownTool } from './catalog.js';
 import { type Checks, type Outcome, STEP_TYPES } from './checks.js';
 import type { GatewayConfig } from './config.js';
 import type { DecidedCalls } from './decided-calls.js';
@@ -40,33 +40,14 @@ export function createRelay({ config, catalog, checks, denied, decided }: RelayO
     };
   }
 
-  async function toolsFor({ agent }: Caller): Promise<Tool[]> {
-    const [tools, isDenied] = await Promise.all([catalog.tools(), denied?.ofAgent(agent)]);
-    return tools
-      .filter(({ name, state }) => state === 'approved' && isDenied?.(name) !== true)
-      .map(({ name, tool }) => ({ ...tool, name }));
-  }
-
   async function callTool(request: JSONRPCRequest, caller: Caller, ctx: ServerContext): Promise<Result> {
     const params = paramsOf(request);
     const name = textOf(params, 'name');
     const input = argumentsOf(params);
     const tool = await catalog.tool(name);
     if (tool === undefined) throw new GatewayError('invalidParams', `there is no tool "${name}"`);
-    const headers = ctx.http?.req?.headers;
-    const differing =
-      caller.isModern && headers !== undefined ? differingHeader(tool.tool, input, headers) : undefined;
-    if (differing !== undefined)
-      throw Object.assign(new Error(`the header ${differing} is not what the argument is`), {
-        code: -32_020,
-      });
-    if (tool.state !== 'approved') {
-      const what = tool.state === 'new' ? 'is new' : 'has another description or schema than before';
-      return refusal(
-        `Tool "${name}" was not called: it ${what}, and an operator must approve it first. Do not repeat the call.`,
-        [],
-      );
-    }
+    demandSameHeaders(tool, input, caller, ctx);
+    if (tool.state !== 'approved') return unapproved(tool);
     const call: Call = {
       ...{ caller, ctx, request, params, input, tool },
       upstream: tool.upstream,
@@ -132,7 +113,7 @@ export function createRelay({ config, catalog, checks, denied, decided }: RelayO
   }
 
   const METHODS: { readonly [method: string]: Relay } = {
-    'tools/list': listOf('tools', toolsFor),
+    'tools/list': listOf('tools', (caller) => toolsFor(caller, catalog, denied)),
     'tools/call': callTool,
     'resources/list': listOf('resources', catalog.resources),
     'resources/templates/list': listOf('resourceTemplates', catalog.resourceTemplates),
@@ -155,6 +136,42 @@ export function createRelay({ config, catalog, checks, denied, decided }: RelayO
       running -= 1;
     }
   };
+}
+
+async function toolsFor(
+  { agent }: Caller,
+  catalog: Catalog,
+  denied: DeniedTools | undefined,
+): Promise<Tool[]> {
+  const [tools, isDenied] = await Promise.all([catalog.tools(), denied?.ofAgent(agent)]);
+  return tools
+    .filter(({ name, state }) => state === 'approved' && isDenied?.(name) !== true)
+    .map(({ name, tool }) => ({ ...tool, name }));
+}
+
+/** Throws if a header that repeats an argument differs from it. */
+function demandSameHeaders(
+  { tool }: KnownTool,
+  input: Record<string, unknown>,
+  caller: Caller,
+  ctx: ServerContext,
+): void {
+  const headers = ctx.http?.req?.headers;
+  const differing =
+    caller.isModern && headers !== undefined ? differingHeader(tool, input, headers) : undefined;
+  if (differing !== undefined)
+    throw Object.assign(new Error(`the header ${differing} is not what the argument is`), {
+      code: -32_020,
+    });
+}
+
+/** What a model gets of a tool that waits for an operator. */
+function unapproved({ name, state }: KnownTool): Result {
+  const what = state === 'new' ? 'is new' : 'has another description or schema than before';
+  return refusal(
+    `Tool "${name}" was not called: it ${what}, and an operator must approve it first. Do not repeat the call.`,
+    [],
+  );
 }
 
 /** What a model gets of a tool that did not run, or whose result is withheld. */

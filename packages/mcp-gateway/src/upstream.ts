@@ -1,34 +1,12 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import {
-  type Client,
-  type ProgressCallback,
-  SdkHttpError,
-  type ServerCapabilities,
-  type Tool,
-} from '@modelcontextprotocol/client';
-import type { Result, StandardSchemaV1 } from '@modelcontextprotocol/server';
+import { type Client, SdkHttpError, type ServerCapabilities } from '@modelcontextprotocol/client';
+import type { Result } from '@modelcontextprotocol/server';
 import type { UpstreamConfig } from './config.js';
 import { GatewayError, type Log, messageOf } from './errors.js';
 import { listedPages } from './listed-pages.js';
-import { sessionAfter } from './lost-session.js';
 import type { GatewayMetrics } from './metrics.js';
-import { paramHeaders } from './param-headers.js';
-import { foldedInResult } from './protocol-names.js';
 import { createReconnecting, type UpstreamState } from './reconnecting.js';
 import { createUpstreamClient, createUpstreamErrors, type ListKind } from './upstream-client.js';
-
-/** A request to an upstream. */
-export interface UpstreamRequest {
-  readonly method: string;
-  readonly params: Record<string, unknown>;
-  readonly signal: AbortSignal;
-  /** Given if the caller asks for progress. */
-  readonly onProgress?: ProgressCallback | undefined;
-  /** Is told what the upstream logs while it works on this request, if its connection tells which request it is about. */
-  readonly onLog?: ((params: Record<string, unknown>) => void) | undefined;
-  /** The definition of the tool that is called: some of its arguments may have to be repeated in headers. */
-  readonly tool?: Tool | undefined;
-}
+import { createRequests, isSessionLost, type UpstreamRequest } from './upstream-requests.js';
 
 /** A server behind the gateway. All callers share its connection, which is opened on demand, and again after it broke. */
 export interface Upstream {
@@ -51,14 +29,6 @@ export interface Upstream {
   close(): Promise<void>;
 }
 
-/** Results are passed on as they are. */
-const AS_IT_IS: StandardSchemaV1<unknown, Result> = {
-  '~standard': {
-    version: 1,
-    vendor: 'control-enforcement',
-    validate: (value) => ({ value: value as Result }),
-  },
-};
 /** Changes of a list within this time are told once. */
 const CHANGES_MS = 50;
 
@@ -74,8 +44,6 @@ export function createUpstream(
   { log, metrics, onListChanged }: UpstreamOptions,
 ): Upstream {
   const { name, timeout_seconds, max_seconds, answer_seconds, max_result_bytes: maxBytes } = config;
-  /** Told what arrives in the course of a request. Used by requests that want it only: it makes every promise slower. */
-  const logs = new AsyncLocalStorage<UpstreamRequest['onLog']>();
   const limits = {
     timeout: timeout_seconds * 1_000,
     maxTotalTimeout: max_seconds * 1_000,
@@ -84,28 +52,15 @@ export function createUpstream(
   const answerMs = Math.min(answer_seconds * 1_000, limits.timeout);
   const errors = createUpstreamErrors(name, maxBytes);
   const { silent } = errors;
+  const requests = createRequests(limits, errors);
+  const changes = createChanges(onListChanged);
   let isClosed = false;
   /** Ends with the gateway, though it may not be open yet. */
   let opening: (() => Promise<void>) | undefined;
-  const telling = new Set<ListKind>();
-
-  /** Notifications that come within a short time are one. */
-  function tellChanged(kind: ListKind): void {
-    if (telling.has(kind)) return;
-    telling.add(kind);
-    setTimeout(() => {
-      telling.delete(kind);
-      onListChanged(kind);
-    }, CHANGES_MS).unref();
-  }
-
-  const tellAllChanged = (): void => {
-    for (const kind of ['tools', 'resources', 'prompts'] as const) tellChanged(kind);
-  };
 
   /** `fetch` begins a stream that outlives the call that opened the connection, so that call is forgotten in it. */
   const connection = createReconnecting<Client>({
-    open: () => logs.exit(open),
+    open: () => requests.outside(open),
     limitMs: answerMs,
     silent,
     onState(state) {
@@ -113,7 +68,7 @@ export function createUpstream(
       if (state === 'silent')
         log('warn', `the server "${name}" does not answer; it is asked again in the background`);
     },
-    onBack: tellAllChanged,
+    onBack: changes.tellAll,
   });
 
   function connect(): Promise<Client> {
@@ -122,23 +77,20 @@ export function createUpstream(
   }
 
   async function open(): Promise<Client> {
-    const {
-      client: opened,
-      connect,
-      end,
-    } = createUpstreamClient(config, version, errors, {
-      onListChanged: tellChanged,
-      onLog: (params) => logs.getStore()?.(params),
+    const own = createUpstreamClient(config, version, errors, {
+      onListChanged: changes.tell,
+      onLog: requests.onLog,
       onClose() {
-        if (connection.current !== opened) return;
-        connection.drop(opened);
+        if (connection.current !== own.client) return;
+        connection.drop(own.client);
         if (!isClosed) log('warn', `upstream ${name}: its connection ended; the next call opens it again`);
       },
     });
+    const { client: opened, end } = own;
     opened.onerror = (error) => log('info', `upstream ${name}: ${error.message}`);
     opening = end;
     try {
-      await connect(limits.timeout);
+      await own.connect(limits.timeout);
       return opened;
     } catch (error) {
       await opened.close().catch(() => {});
@@ -153,39 +105,8 @@ export function createUpstream(
   function forget(old: Client): void {
     if (connection.current !== old) return;
     connection.drop(old);
-    tellAllChanged();
+    changes.tellAll();
     setTimeout(() => void old.close().catch(() => {}), limits.maxTotalTimeout).unref();
-  }
-
-  /** Whether a request was refused because the server does not know the session, before it ran. */
-  async function isSessionLost(old: Client, error: unknown): Promise<boolean> {
-    const after = old.transport?.sessionId === undefined ? undefined : sessionAfter(error);
-    if (after !== 'suspected') return after === 'lost';
-    // A tool may say so of another session: then this one is known.
-    return old.request({ method: 'ping' }, AS_IT_IS, { timeout: answerMs }).then(
-      () => false,
-      (refused) => sessionAfter(refused) !== undefined,
-    );
-  }
-
-  async function send(
-    connected: Client,
-    { method, params, signal, onProgress, onLog, tool }: UpstreamRequest,
-  ): Promise<Result> {
-    signal.throwIfAborted();
-    const headers = tool !== undefined && isModern() ? paramHeaders(tool, params.arguments) : undefined;
-    const sent = (): Promise<Result> =>
-      connected.request({ method, params }, AS_IT_IS, {
-        ...limits,
-        signal,
-        allowInputRequired: true,
-        ...(onProgress === undefined ? {} : { onprogress: onProgress }),
-        ...(headers === undefined ? {} : { headers }),
-      });
-    const result = await (onLog === undefined ? sent() : logs.run(onLog, sent));
-    const found = foldedInResult(result);
-    if (found !== undefined) throw errors.inOtherCase(found);
-    return result;
   }
 
   async function request(asked: UpstreamRequest): Promise<Result> {
@@ -194,14 +115,14 @@ export function createUpstream(
     try {
       connected = connection.current ?? (await connect());
       try {
-        return await send(connected, asked);
+        return await requests.send(connected, asked);
       } catch (error) {
-        if (signal.aborted || !(await isSessionLost(connected, error))) throw error;
+        if (signal.aborted || !(await isSessionLost(connected, error, answerMs))) throw error;
         log('info', `upstream ${name}: it does not know the session any more; a new one is opened`);
         forget(connected);
         // Once: what a new session refuses is not due to the old one.
         connected = await connect();
-        return await send(connected, asked);
+        return await requests.send(connected, asked);
       }
     } catch (error) {
       if (connected !== undefined && error instanceof SdkHttpError && error.status === 404) forget(connected);
@@ -212,9 +133,13 @@ export function createUpstream(
     }
   }
 
-  function isModern(): boolean {
-    return connection.current?.getProtocolEra() === 'modern';
-  }
+  const isModern = (): boolean => connection.current?.getProtocolEra() === 'modern';
+
+  const list = (method: string, member: string): Promise<unknown[]> => {
+    const asked = (params: Record<string, unknown>) =>
+      request({ method, params, signal: AbortSignal.timeout(limits.maxTotalTimeout) });
+    return wholeList(asked, member, name, log);
+  };
 
   return {
     name,
@@ -227,26 +152,7 @@ export function createUpstream(
     async capabilities() {
       return (await connect()).getServerCapabilities() ?? {};
     },
-    async list(method, member) {
-      try {
-        return await listedPages(
-          async (cursor) =>
-            request({
-              method,
-              params: cursor === undefined ? {} : { cursor },
-              signal: AbortSignal.timeout(limits.maxTotalTimeout),
-            }),
-          member,
-          (message) => log('warn', `upstream ${name}: ${message}`),
-        );
-      } catch (error) {
-        log('warn', `the server "${name}" does not tell its ${member}: ${messageOf(error)}`);
-        if (error instanceof GatewayError && error.reason === 'upstreamTimeout') throw error;
-        throw new GatewayError('upstreamFailed', `the server "${name}" does not tell its ${member}`, {
-          upstream: name,
-        });
-      }
-    },
+    list,
     async close() {
       isClosed = true;
       const pending = connection.close();
@@ -255,4 +161,46 @@ export function createUpstream(
       await opened?.close().catch(() => {});
     },
   };
+}
+
+/** Tells of changed lists: changes that come within a short time are one. */
+function createChanges(onListChanged: (kind: ListKind) => void) {
+  const telling = new Set<ListKind>();
+
+  function tell(kind: ListKind): void {
+    if (telling.has(kind)) return;
+    telling.add(kind);
+    setTimeout(() => {
+      telling.delete(kind);
+      onListChanged(kind);
+    }, CHANGES_MS).unref();
+  }
+
+  const tellAll = (): void => {
+    for (const kind of ['tools', 'resources', 'prompts'] as const) tell(kind);
+  };
+
+  return { tell, tellAll };
+}
+
+/** All pages of a list. Rejects with an error of the gateway if the server does not tell it. */
+async function wholeList(
+  asked: (params: Record<string, unknown>) => Promise<Result>,
+  member: string,
+  name: string,
+  log: Log,
+): Promise<unknown[]> {
+  try {
+    return await listedPages(
+      async (cursor) => asked(cursor === undefined ? {} : { cursor }),
+      member,
+      (message) => log('warn', `upstream ${name}: ${message}`),
+    );
+  } catch (error) {
+    log('warn', `the server "${name}" does not tell its ${member}: ${messageOf(error)}`);
+    if (error instanceof GatewayError && error.reason === 'upstreamTimeout') throw error;
+    throw new GatewayError('upstreamFailed', `the server "${name}" does not tell its ${member}`, {
+      upstream: name,
+    });
+  }
 }

@@ -51,7 +51,7 @@ export function scan(text: string, rules: DialectRules, sink: TokenSink): void {
     }
     const start = at;
     const next = text.charCodeAt(at + 1);
-    if (isLineComment(code, next)) {
+    if (isLineComment(text, at, rules)) {
       at = lineCommentEnd(text, at, rules);
       sink('comment', start, at, '');
     } else if (code === 47 && next === 42) {
@@ -85,13 +85,6 @@ export function scan(text: string, rules: DialectRules, sink: TokenSink): void {
         sink('symbol', start, at, '');
       }
     }
-  }
-
-  function isLineComment(code: number, next: number): boolean {
-    if (code === 35) return rules.hashComments;
-    if (code !== 45 || next !== 45) return false;
-    // NaN, the code after the end, is not greater either.
-    return !(rules.dashNeedsSpace && text.charCodeAt(at + 2) > 32);
   }
 
   function quoted(source: string, from: number, backslash: boolean, kind: TokenKind, tokenStart: number) {
@@ -157,22 +150,30 @@ export function scan(text: string, rules: DialectRules, sink: TokenSink): void {
         return;
       }
       if (rules.quoteOperator && (prefix === 'Q' || prefix === 'NQ')) {
-        at = quoteOperator(at + 1, start);
+        at = quoteOperator(text, at + 1, start, sink);
         return;
       }
     }
     if (!rules.exactParser) refuseOddWord(text.slice(start, at));
     sink('word', start, at, '');
   }
+}
 
-  function quoteOperator(opener: number, start: number): number {
-    const open = text[opener] ?? '';
-    if (open.trim() === '') throw new NotParsed('a string is not closed');
-    const close = text.indexOf(`${CLOSING[open] ?? open}'`, opener + 1);
-    if (close < 0) throw new NotParsed('a string is not closed');
-    sink('string', start, close + 2, text.slice(opener + 1, close));
-    return close + 2;
-  }
+function isLineComment(text: string, at: number, rules: DialectRules): boolean {
+  const code = text.charCodeAt(at);
+  if (code === 35) return rules.hashComments;
+  if (code !== 45 || text.charCodeAt(at + 1) !== 45) return false;
+  // NaN, the code after the end, is not greater either.
+  return !(rules.dashNeedsSpace && text.charCodeAt(at + 2) > 32);
+}
+
+function quoteOperator(text: string, opener: number, start: number, sink: TokenSink): number {
+  const open = text[opener] ?? '';
+  if (open.trim() === '') throw new NotParsed('a string is not closed');
+  const close = text.indexOf(`${CLOSING[open] ?? open}'`, opener + 1);
+  if (close < 0) throw new NotParsed('a string is not closed');
+  sink('string', start, close + 2, text.slice(opener + 1, close));
+  return close + 2;
 }
 
 function refuseOddWord(word: string): void {

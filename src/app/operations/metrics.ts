@@ -1,4 +1,4 @@
-import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { type Aggregator, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { VERSION } from '../../contract/runtime/package-root.js';
 import type { ApprovalMeter } from '../../decide/approvals/approval-meter.js';
 import type { VerdictLabel } from '../../decide/decisions/revised-verdict.js';
@@ -21,6 +21,7 @@ import { createDatabaseMetrics, createEventMetrics } from './event-metrics.js';
 import { createMemoryMetrics } from './memory-metrics.js';
 import { createMetricKinds } from './metric-kinds.js';
 import { addSources, type MetricSources } from './metric-sources.js';
+import { addOpenStreams, createRefusalMetrics } from './refusal-metrics.js';
 import { createSampleMetrics } from './sample-metrics.js';
 import { createSinkMetrics } from './sink-metrics.js';
 
@@ -92,11 +93,7 @@ export function createMetrics(prefix: string): Metrics {
   const registers = [registry];
   let streams: MetricSources['streams'] | null = null;
   const { counts, levels, durations } = createMetricKinds(prefix, registers);
-  const help = 'Processes that serve, by the version of the service.';
-  new Gauge({ name: `${prefix}_info`, help, labelNames: ['version'], registers }).set(
-    { version: VERSION },
-    1,
-  );
+  addInfo(prefix, registers);
   const requests = counts('requests_total', 'JSON requests by method, path template and status.', [
     'method',
     'path',
@@ -149,37 +146,8 @@ export function createMetrics(prefix: string): Metrics {
     'Spans (signal traces) and sets of metrics (signal metrics) for the receiver of OTLP, by result: sent; failed, it did not take them; dropped, too many waited.',
     ['signal', 'result'],
   );
-  const refusals = new Counter({
-    name: `${prefix}_refused_calls_total`,
-    help: 'Calls turned away, by the bound that was reached.',
-    labelNames: ['reason'],
-    registers,
-  });
-  const closed = new Counter({
-    name: `${prefix}_closed_connections_total`,
-    help: 'Connections that were not accepted or were cut off, by the bound that was reached.',
-    labelNames: ['reason'],
-    registers,
-  });
-  new Gauge({
-    name: `${prefix}_streams_open`,
-    help: 'Calls under way that take a stream or answer with one, by method and protocol.',
-    labelNames: ['rpc', 'protocol'],
-    registers,
-    // Derived from existing counts, so that calls have no extra cost.
-    collect() {
-      this.reset();
-      if (streams === null) return;
-      const names = streams();
-      for (const { labels, value } of rpcsInProgress.all) {
-        if (names.isStream(labels.rpc ?? '')) this.inc(labels, value.value);
-      }
-      for (const { labels, value } of inProgress.all) {
-        const rpc = names.streamOfRoute(labels.method ?? '', labels.path ?? '');
-        if (rpc !== undefined) this.inc({ rpc, protocol: 'rest' }, value.value);
-      }
-    },
-  });
+  const refusals = createRefusalMetrics(prefix, registers);
+  addOpenStreams(prefix, registers, { rpcsInProgress, inProgress, streams: () => streams?.() ?? null });
   return {
     observe(sources) {
       streams = sources.streams;
@@ -217,8 +185,7 @@ export function createMetrics(prefix: string): Metrics {
     telemetry(signal, result, count) {
       telemetry.of(signal, result).value += count;
     },
-    callRefused: (reason) => refusals.inc({ reason }),
-    connectionClosed: (reason) => closed.inc({ reason }),
+    ...refusals,
     meterOf: createEvaluatorMetrics(prefix, registers),
     events: createEventMetrics(prefix, registers),
     evaluationCounts: createCountMetrics(prefix, registers),
@@ -233,6 +200,14 @@ export function createMetrics(prefix: string): Metrics {
     },
     databaseTimed: createDatabaseMetrics(prefix, registers),
   };
+}
+
+function addInfo(prefix: string, registers: Registry[]): void {
+  const help = 'Processes that serve, by the version of the service.';
+  new Gauge({ name: `${prefix}_info`, help, labelNames: ['version'], registers }).set(
+    { version: VERSION },
+    1,
+  );
 }
 
 function createRegistry(): Registry {

@@ -1,4 +1,4 @@
-import type { AskedCounts } from './approval-store.js';
+import type { AskedCounts } from './answering-approvals.js';
 
 /** Bounds of approvals. */
 export interface ApprovalLimits {

@@ -52,76 +52,15 @@ export interface EvaluationServiceOptions extends LiftingOptions {
   readonly observers: readonly VerdictObserver[];
 }
 
+type Observers = ReturnType<typeof observersOf>;
+
 export function createEvaluationService(options: EvaluationServiceOptions): EvaluationService {
   const { programs, demandFresh, halts, newDecisionId } = options;
   const observers = observersOf(options.observers);
+  const { haltedVerdict, halted, awaited } = createAnswers(options, observers);
   const { rememberedStep, lift } = createLifting(options);
   const stalenessOf = (loaded: LoadedProgram): number =>
     Math.max(0, Math.ceil((options.now() - loaded.currentAtMs(programs.progress)) / 1000));
-
-  /** The verdict about a step that a halt denies; null if none does. */
-  function haltedVerdict(request: EvaluateRequest, caller: EvaluationCaller): RevisedVerdict | null {
-    if (halts === undefined || halts.isEmpty) return null;
-    const { agentName, step } = request;
-    const { namespace } = caller;
-    const sessionId = request.options?.sessionId;
-    const halt = halts.of({ namespace, agentName, sessionId, stepName: step.name });
-    return halt === null ? null : haltedBy(halt, programs.progress.revision, newDecisionId());
-  }
-
-  /** Tells of the verdict of a halt. */
-  function halted(
-    verdict: RevisedVerdict,
-    request: EvaluateRequest,
-    caller: EvaluationCaller,
-  ): RevisedVerdict {
-    const agent = caller.namespace.agentKey(request.agentName);
-    observers.told({ request, verdict, caller, agent, loaded: null, differs: false, isAnswered: true });
-    return verdict;
-  }
-
-  /** Evaluates a step that another thread holds. */
-  async function judgeHeld(
-    held: HeldStep,
-    loaded: LoadedProgram,
-    request: EvaluateRequest,
-    detail: Detail,
-    caller: EvaluationCaller,
-  ): Promise<{ readonly verdict: Verdict; readonly compared: ComparedStep | null }> {
-    const { program, comparison } = loaded;
-    const facts = loaded.agentNamed(request.agentName);
-    const { verdict, mismatch } = await held.evaluate(
-      program,
-      comparison,
-      request.stage,
-      detail,
-      caller,
-      facts,
-      program.remembers ? identityOf(request, caller.namespace) : null,
-    );
-    return { verdict, compared: comparison && comparedStep(comparison, mismatch) };
-  }
-
-  /** The reply to a caller that has waited. */
-  function awaited(
-    verdict: RevisedVerdict,
-    compared: ComparedStep | null,
-    loaded: LoadedProgram,
-    request: EvaluateRequest,
-    agent: AgentKey,
-    caller: EvaluationCaller,
-    isWhole: boolean,
-  ): RevisedVerdict {
-    // It may have begun meanwhile.
-    const denied = haltedVerdict(request, caller);
-    if (denied !== null) return halted(denied, request, caller);
-    const differs = compared?.denies === true;
-    const isAnswered = !caller.signal.aborted;
-    observers.told({ request, verdict, caller, agent, loaded, differs, isAnswered });
-    // It is incomplete if nothing awaited it any more before its evaluators had answered.
-    caller.signal.throwIfAborted();
-    return isWhole ? verdict : withoutDetail(verdict);
-  }
 
   function judge(
     loaded: LoadedProgram,
@@ -217,4 +156,73 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
       return timed.bound(decide(request, detail, timed));
     },
   };
+}
+
+/** What callers get of verdicts and halts, and observers are told. */
+function createAnswers({ programs, halts, newDecisionId }: EvaluationServiceOptions, observers: Observers) {
+  /** The verdict about a step that a halt denies; null if none does. */
+  function haltedVerdict(request: EvaluateRequest, caller: EvaluationCaller): RevisedVerdict | null {
+    if (halts === undefined || halts.isEmpty) return null;
+    const { agentName, step } = request;
+    const { namespace } = caller;
+    const sessionId = request.options?.sessionId;
+    const halt = halts.of({ namespace, agentName, sessionId, stepName: step.name });
+    return halt === null ? null : haltedBy(halt, programs.progress.revision, newDecisionId());
+  }
+
+  /** Tells of the verdict of a halt. */
+  function halted(
+    verdict: RevisedVerdict,
+    request: EvaluateRequest,
+    caller: EvaluationCaller,
+  ): RevisedVerdict {
+    const agent = caller.namespace.agentKey(request.agentName);
+    observers.told({ request, verdict, caller, agent, loaded: null, differs: false, isAnswered: true });
+    return verdict;
+  }
+
+  /** The reply to a caller that has waited. */
+  function awaited(
+    verdict: RevisedVerdict,
+    compared: ComparedStep | null,
+    loaded: LoadedProgram,
+    request: EvaluateRequest,
+    agent: AgentKey,
+    caller: EvaluationCaller,
+    isWhole: boolean,
+  ): RevisedVerdict {
+    // It may have begun meanwhile.
+    const denied = haltedVerdict(request, caller);
+    if (denied !== null) return halted(denied, request, caller);
+    const differs = compared?.denies === true;
+    const isAnswered = !caller.signal.aborted;
+    observers.told({ request, verdict, caller, agent, loaded, differs, isAnswered });
+    // It is incomplete if nothing awaited it any more before its evaluators had answered.
+    caller.signal.throwIfAborted();
+    return isWhole ? verdict : withoutDetail(verdict);
+  }
+
+  return { haltedVerdict, halted, awaited };
+}
+
+/** Evaluates a step that another thread holds. */
+async function judgeHeld(
+  held: HeldStep,
+  loaded: LoadedProgram,
+  request: EvaluateRequest,
+  detail: Detail,
+  caller: EvaluationCaller,
+): Promise<{ readonly verdict: Verdict; readonly compared: ComparedStep | null }> {
+  const { program, comparison } = loaded;
+  const facts = loaded.agentNamed(request.agentName);
+  const { verdict, mismatch } = await held.evaluate(
+    program,
+    comparison,
+    request.stage,
+    detail,
+    caller,
+    facts,
+    program.remembers ? identityOf(request, caller.namespace) : null,
+  );
+  return { verdict, compared: comparison && comparedStep(comparison, mismatch) };
 }

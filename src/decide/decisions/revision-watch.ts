@@ -4,11 +4,9 @@ import type { ChangeSource } from '../../storage/database/change-source.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
 import type { LoadedProgram, Progress } from './loaded-program.js';
 import { Outrun } from './outrun.js';
+import { Polls } from './polls.js';
 import { RevisionGate } from './revision-gate.js';
 import type { Snapshot } from './snapshot.js';
-
-/** Least time between polls, in milliseconds: hints and callers must not flood the database. */
-const MIN_POLL_GAP_MS = 10;
 
 /** Interval of retries, for example of loading an agent, in milliseconds; polls may be far more frequent. */
 const CATCH_UP_MS = 1_000;
@@ -57,33 +55,29 @@ export class RevisionWatch {
   readonly #options: RevisionWatchOptions;
   readonly #gate: RevisionGate;
   readonly #outrun: Outrun;
+  readonly #polls: Polls;
   #databaseUp = false;
   /** The database has not answered since the start, which continued without it. */
   #isBlind = false;
   /** The database is not the one whose changes were tracked so far. */
   #isReplaced = false;
-  #timer: NodeJS.Timeout | null = null;
-  #dueAtMs = Number.POSITIVE_INFINITY;
-  #polling: Promise<void> | null = null;
-  /** A poll was requested while one was running, which may have read too early. */
-  #askedAgain = false;
-  #lastPollAtMs = Number.NEGATIVE_INFINITY;
   #lastCatchUpAtMs = Number.NEGATIVE_INFINITY;
-  #stopped = false;
   /** Committed by this process, but not known yet. */
   readonly #own = new Set<number>();
 
   constructor(options: RevisionWatchOptions) {
     this.#options = options;
+    const { source, now } = options;
+    this.#polls = new Polls({ poll: () => this.#read(), source, now });
     this.#outrun = new Outrun({
       outrun: options.outrun,
-      onDone: () => this.#pollSoon(),
+      onDone: () => this.#polls.soon(),
       now: options.now,
     });
     this.#gate = new RevisionGate({
       waitMs: options.minRevisionWaitMs,
       revision: () => this.revision,
-      onWaiting: () => this.#pollSoon(),
+      onWaiting: () => this.#polls.soon(),
     });
   }
 
@@ -136,27 +130,26 @@ export class RevisionWatch {
       snapshot.confirmCurrent(kept.currentAtMs);
     }
     source.listen((revision) => {
-      if (revision === undefined || revision > this.revision) this.#pollSoon();
+      if (revision === undefined || revision > this.revision) this.#polls.soon();
     });
-    this.#schedule(source.pollMs);
+    this.#polls.begin();
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#clearTimer();
+    this.#polls.stop();
     await this.#options.source.close();
   }
 
   /** The database was replaced by another one. Everything is reloaded. */
   replaced(): void {
     this.#isReplaced = true;
-    this.#pollSoon();
+    this.#polls.soon();
   }
 
   /** Callers may have received a revision beyond that of the database: it was restored before the start. */
   outrunRestored(told: number): void {
     this.#outrun.add(told);
-    this.#pollSoon();
+    this.#polls.soon();
   }
 
   /**
@@ -195,22 +188,17 @@ export class RevisionWatch {
   }
 
   /** Polls once for changes of other processes; with a poll that begins after this call. */
-  async poll(): Promise<void> {
-    while (this.#polling !== null) await this.#polling;
-    this.#polling = this.#read().finally(() => {
-      this.#polling = null;
-    });
-    await this.#polling;
+  poll(): Promise<void> {
+    return this.#polls.poll();
   }
 
   async #read(): Promise<void> {
     const { source, snapshot, followers = [], now } = this.#options;
     const known = this.revision;
     const startedAtMs = now();
-    this.#lastPollAtMs = startedAtMs;
     try {
       const { revision, changes } = await source.read(known);
-      if (this.#stopped) return;
+      if (this.#polls.isStopped) return;
       // First, so that loads triggered by this poll use the database.
       this.#setDatabaseUp(true);
       if (revision < known || this.#isReplaced) {
@@ -227,7 +215,7 @@ export class RevisionWatch {
       this.#outrun.attempt();
       snapshot.confirmCurrent(startedAtMs);
     } catch (error) {
-      if (!this.#stopped) this.#setDatabaseUp(false, error);
+      if (!this.#polls.isStopped) this.#setDatabaseUp(false, error);
     }
   }
 
@@ -274,36 +262,6 @@ export class RevisionWatch {
 
   #tellChanged(changes: readonly RecordedChange[]): void {
     for (const follower of this.#options.followers ?? []) follower.changed(changes);
-  }
-
-  #pollSoon(): void {
-    if (this.#polling !== null) this.#askedAgain = true;
-    else this.#schedule(this.#lastPollAtMs + MIN_POLL_GAP_MS - this.#options.now());
-  }
-
-  /** Schedules the next poll in at most `delayMs`. */
-  #schedule(delayMs: number): void {
-    const waitMs = Math.max(0, delayMs);
-    const dueAtMs = this.#options.now() + waitMs;
-    if (this.#stopped || dueAtMs >= this.#dueAtMs) return;
-    this.#clearTimer();
-    this.#dueAtMs = dueAtMs;
-    const timer = setTimeout(() => {
-      this.#clearTimer();
-      void this.poll().finally(() => {
-        this.#schedule(this.#options.source.pollMs);
-        if (this.#askedAgain) this.#pollSoon();
-        this.#askedAgain = false;
-      });
-    }, waitMs);
-    timer.unref();
-    this.#timer = timer;
-  }
-
-  #clearTimer(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-    this.#dueAtMs = Number.POSITIVE_INFINITY;
   }
 
   #setDatabaseUp(up: boolean, error?: unknown): void {

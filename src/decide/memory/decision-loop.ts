@@ -8,15 +8,12 @@ import type { LocalMemory } from './local-memory.js';
 import type { MemoryMeter } from './memory-meter.js';
 import type { Room } from './room.js';
 import { MemoryStoreError } from './store/memory-store.js';
+import { StoreAnswers } from './store-answers.js';
 import { type MemoryLog, MemoryLostError, type MemoryTimes, type StoreLink } from './store-link.js';
 
 /** Most jobs of an exchange, and the time that their decisions take together, in microseconds: requests wait meanwhile. */
 const AT_ONCE = 256;
 const TURN_US = 8_000;
-/** Pause after a failure, doubled with each; while the store is taken to be away it is tried in the background. */
-const FIRST_PAUSE_MS = 20;
-const LONGEST_PAUSE_MS = 2_000;
-
 export interface DecisionLoopOptions {
   readonly link: StoreLink;
   readonly cells: CellCache;
@@ -38,28 +35,25 @@ export interface DecisionLoopOptions {
  */
 export class DecisionLoop {
   readonly #options: DecisionLoopOptions;
+  readonly #answers: StoreAnswers;
   #queue: WaitingJob[] = [];
   #running: Promise<void> | null = null;
   #isBeatDue = false;
-  #isClosed = false;
-  /** Failed exchanges in a row. */
-  #failures = 0;
-  #problem: string | null = null;
-  #isDown = false;
   #lastExchangeUs = 0;
 
   constructor(options: DecisionLoopOptions) {
     this.#options = options;
+    this.#answers = new StoreAnswers(options);
   }
 
   /** Why the store does not answer; null if it does, or was not asked. */
   get problem(): string | null {
-    return this.#problem;
+    return this.#answers.problem;
   }
 
   /** Whether the store is taken to be away: jobs are decided without it, at once. */
   get isDown(): boolean {
-    return this.#isDown || this.#isClosed;
+    return this.#answers.isDown;
   }
 
   get lastExchangeUs(): number {
@@ -90,23 +84,13 @@ export class DecisionLoop {
 
   /** The store does not answer: everything that waits is decided without it, and the store is tried in the background. */
   down(error: unknown): void {
-    const { log } = this.#options;
-    this.#problem = messageOf(error);
-    if (!this.#isDown) {
-      this.#isDown = true;
-      log.failed(
-        'memory store',
-        'the store of memory does not answer; controls with memory decide without it',
-        error,
-      );
-      this.#probe(FIRST_PAUSE_MS);
-    }
+    this.#answers.down(error);
     this.#decideLocally(this.#queue.splice(0));
   }
 
   async close(): Promise<void> {
     await this.#running;
-    this.#isClosed = true;
+    this.#answers.close();
     await this.#running;
   }
 
@@ -133,13 +117,12 @@ export class DecisionLoop {
         if (!link.isOpen) await link.open(this.#limitMs());
         batch = this.#batch();
         if (batch !== null) await this.#exchange(batch);
-        this.#failures = 0;
-        this.#problem = null;
+        this.#answers.came();
       } catch (error) {
         this.#failed(batch, error);
         const isOverdue = this.#queue.some(({ deadlineUs }) => deadlineUs <= times.monotonicUs());
         if (isOverdue || error instanceof MemoryLostError) this.down(error);
-        else if (this.#queue.length > 0) await this.#pause(pauseMs(this.#failures));
+        else if (this.#queue.length > 0) await this.#answers.pause();
       }
     }
   }
@@ -239,11 +222,8 @@ export class DecisionLoop {
 
   /** Whether the exchange was applied is unknown: its cells are read anew, and its steps recognised. */
   #failed(batch: Batch | null, error: unknown): void {
-    const { cells, meter, log } = this.#options;
-    this.#failures += 1;
-    this.#problem = messageOf(error);
-    meter.failed();
-    log.failed('memory exchange', 'an exchange with the store of memory failed, and is tried again', error);
+    const { cells } = this.#options;
+    this.#answers.failed(error);
     if (batch === null) return;
     for (const { id } of batch.cells) cells.drop(id);
     for (const { waiting, value, entries } of batch.decided) {
@@ -266,27 +246,6 @@ export class DecisionLoop {
     }
   }
 
-  /** Tries the store until it answers. */
-  #probe(afterMs: number): void {
-    const { link, local, times, timeoutMs, log } = this.#options;
-    const probe = async () => {
-      if (this.#isClosed) return;
-      try {
-        await link.exchange({ epoch: null, cells: [], groups: [], rules: [] }, timeoutMs);
-      } catch (error) {
-        this.#problem = messageOf(error);
-        this.#probe(Math.min(2 * afterMs, LONGEST_PAUSE_MS));
-        return;
-      }
-      this.#isDown = false;
-      this.#failures = 0;
-      this.#problem = null;
-      local.forget();
-      log.told('info', 'memory store back', 'the store of memory answers again', {});
-    };
-    times.after(afterMs, () => void probe(), false);
-  }
-
   /** Until the first job is to be decided; a job that is overdue although the store answers has some time still. */
   #limitMs(batch?: Batch): number {
     const { times, timeoutMs } = this.#options;
@@ -300,22 +259,8 @@ export class DecisionLoop {
       Number.POSITIVE_INFINITY,
     );
     const leftMs = Math.min(timeoutMs, (firstUs - times.monotonicUs()) / 1_000);
-    return this.#failures === 0 ? Math.max(leftMs, timeoutMs / 4) : Math.max(leftMs, 1);
+    return this.#answers.failures === 0 ? Math.max(leftMs, timeoutMs / 4) : Math.max(leftMs, 1);
   }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.#options.times.after(ms, resolve, true);
-    });
-  }
-}
-
-function pauseMs(failures: number): number {
-  return Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function isAborted({ signal, reject }: WaitingJob): boolean {

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { Cell } from './cell.js';
 import { CellCache } from './cell-cache.js';
 import type { Reducers } from './cell-state.js';
 import { DecisionLoop } from './decision-loop.js';
@@ -11,7 +10,7 @@ import { LocalMemory } from './local-memory.js';
 import { createMemoryAdmin } from './memory-admin.js';
 import type { MemoryMeter } from './memory-meter.js';
 import type { Memory } from './memory-types.js';
-import { repairCell } from './repair.js';
+import { createRepairs } from './repairs.js';
 import { Room } from './room.js';
 import type { MemoryStore } from './store/memory-store.js';
 import { type MemoryLog, type MemoryTimes, StoreLink } from './store-link.js';
@@ -57,7 +56,6 @@ export interface WatchedMemory extends Memory {
 }
 
 const REFUSAL_TOLD_US = 3_600_000_000;
-const MAX_DAMAGED = 1_000;
 
 /** Creates the memory. Nothing is opened before the first step that needs it. */
 export function createMemory(options: MemoryOptions): WatchedMemory {
@@ -66,8 +64,6 @@ export function createMemory(options: MemoryOptions): WatchedMemory {
   const context = { reducers, stepsKeptUs: entriesKeptUs };
   const cells = new CellCache(context, options.cacheBytes ?? CACHE_BYTES);
   const rules = new KnownRules(times.monotonicUs);
-  const damaged = new Set<string>();
-  const repairing = new Set<string>();
   let isUsed = false;
 
   const link = new StoreLink({
@@ -89,6 +85,7 @@ export function createMemory(options: MemoryOptions): WatchedMemory {
     cellOf: (name) => cells.cellOf(name, link.nowUs()).copy(),
     sinceUs: (namespace, ruleId) => rules.sinceUs(namespace, ruleId),
   });
+  const repairs = createRepairs({ link, cells, log, timeoutMs, reducers, entriesKeptUs });
   const room = new Room({ maxCells: options.maxKeys, maxBytes: options.maxBytes });
   const loop = new DecisionLoop({
     link,
@@ -101,7 +98,7 @@ export function createMemory(options: MemoryOptions): WatchedMemory {
     timeoutMs,
     log,
     meter,
-    onDamage: (cell) => void repair(cell),
+    onDamage: (cell) => void repairs.repair(cell),
   });
   const upkeep = createUpkeep({
     link,
@@ -119,25 +116,6 @@ export function createMemory(options: MemoryOptions): WatchedMemory {
   function submit(job: Job, signal?: AbortSignal): Promise<unknown> {
     isUsed = true;
     return loop.submit(job, signal);
-  }
-
-  async function repair(cell: Cell): Promise<void> {
-    const { id, namespace } = cell;
-    if (damaged.size < MAX_DAMAGED) damaged.add(id);
-    if (cell.damage !== 'checkpoint' || repairing.has(id)) return;
-    repairing.add(id);
-    try {
-      const store = await link.open(timeoutMs);
-      const result = await link.inTime(repairCell(store, cell, { reducers, entriesKeptUs }), timeoutMs);
-      if (result === 'incomplete') return;
-      cells.drop(id);
-      if (result === 'repaired') damaged.delete(id);
-    } catch (error) {
-      log.failed('memory repair', 'a damaged key of the memory cannot be repaired now', error);
-    } finally {
-      repairing.delete(id);
-      log.told('error', 'memory damage', 'what is kept for a key cannot be read', { key: id, namespace });
-    }
   }
 
   /** Waits for the store, at most for its time limit. */
@@ -180,7 +158,7 @@ export function createMemory(options: MemoryOptions): WatchedMemory {
     troubles: () => ({
       problem: loop.problem,
       volatility: options.volatility?.() ?? null,
-      damagedKeys: damaged.size,
+      damagedKeys: repairs.damagedKeys,
       isFull: upkeep.refusedAtUs !== null && times.monotonicUs() - upkeep.refusedAtUs < REFUSAL_TOLD_US,
     }),
     async close() {

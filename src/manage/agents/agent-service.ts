@@ -9,6 +9,7 @@ import { createAgentControlStore } from '../../decide/agent-state/agent-control-
 import { agentCorrupted, CORRUPTED_AGENT_ITEM } from '../../decide/agent-state/agent-errors.js';
 import { registeredMetadataText } from '../../decide/agent-state/agent-metadata.js';
 import { stepSchemasText } from '../../decide/agent-state/registered-schemas.js';
+import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
 import type { Change } from '../../storage/database/change-log.js';
 import { type Scoped, scopeOf } from '../../storage/database/scoped.js';
 import { appliedLinkWarnings } from '../controls/applied-warnings.js';
@@ -43,6 +44,11 @@ export type AgentService = ReturnType<typeof createAgentService>;
 /** Registers, lists and deletes agents, and links controls to them. */
 export function createAgentService(options: AgentServiceOptions) {
   const { database, mutate, registry, now, asked } = options;
+  async function activeControls(context: CallContext, agentId: number, target: TargetName | null) {
+    const linked = await linkedControls(scopeOf(context, database.client), agentId, registry, target);
+    return linked.filter(({ control }) => control.enabled).map(printed);
+  }
+
   return {
     ...createAgentReading(options),
     ...createAgentLinks(options),
@@ -72,7 +78,7 @@ export function createAgentService(options: AgentServiceOptions) {
           const audit = agentFact('agent.create', agentName, null, after);
           return { value, change: { agents: [agentKey] }, audit };
         }
-        const merged = await mergeInto(scope, row, incoming, mode, force);
+        const merged = await mergeInto(scope, row, incoming, { mode, force, registry });
         const write = merged.changed || force;
         const data = stringifyJson(merged.registration);
         const stored = write ? await store.update(row.id, { data }) : row.version;
@@ -92,7 +98,7 @@ export function createAgentService(options: AgentServiceOptions) {
       return {
         created,
         // A new agent has those of the policies for every agent.
-        controls: omitsControls ? [] : await activeControls(scopeOf(context, database.client), id, target),
+        controls: omitsControls ? [] : await activeControls(context, id, target),
         overwrite_applied: mode === 'overwrite' && merge?.changed === true,
         overwrite_changes: merge?.changes ?? noChanges(),
         warnings: listed(context.ignoredParts(), effectWarnings(effects)),
@@ -126,41 +132,6 @@ export function createAgentService(options: AgentServiceOptions) {
       };
     },
   };
-
-  async function mergeInto(
-    scope: Scoped,
-    row: AgentRow,
-    incoming: AgentRegistration,
-    mode: 'strict' | 'overwrite',
-    force: boolean,
-  ): Promise<Merge> {
-    const stored = readStoredRegistration(row.data);
-    if (stored === undefined) {
-      if (!force) throw agentCorrupted(row.name, [CORRUPTED_AGENT_ITEM]);
-      const empty: AgentRegistration = { agent: incoming.agent, steps: [], evaluators: [] };
-      return merged(empty, incoming, mode, scope, row.id);
-    }
-    return merged(stored, incoming, mode, scope, row.id);
-  }
-
-  async function merged(
-    stored: AgentRegistration,
-    incoming: AgentRegistration,
-    mode: 'strict' | 'overwrite',
-    scope: Scoped,
-    agentId: number,
-  ): Promise<Merge> {
-    if (mode === 'strict') return mergeStrict(stored, incoming);
-    // An unreadable one is reported once the registration is stored, as in strict mode.
-    const linked = await readableControls(scope, agentId, registry);
-    const active = linked.filter(({ control }) => control.enabled);
-    return mergeOverwrite(stored, incoming, active);
-  }
-
-  async function activeControls(scope: Scoped, agentId: number, target: TargetName | null) {
-    const linked = await linkedControls(scope, agentId, registry, target);
-    return linked.filter(({ control }) => control.enabled).map(printed);
-  }
 }
 
 interface Registered {
@@ -178,4 +149,26 @@ export function changeOfRegistration({ key, data }: AgentRow, next: string): Cha
     stepSchemasText(data) === stepSchemasText(next) &&
     registeredMetadataText(data) === registeredMetadataText(next);
   return isSame ? {} : { agents: [key] };
+}
+
+interface MergeOptions {
+  readonly mode: 'strict' | 'overwrite';
+  readonly force: boolean;
+  readonly registry: EvaluatorRegistry;
+}
+
+async function mergeInto(
+  scope: Scoped,
+  row: AgentRow,
+  incoming: AgentRegistration,
+  { mode, force, registry }: MergeOptions,
+): Promise<Merge> {
+  const read = readStoredRegistration(row.data);
+  if (read === undefined && !force) throw agentCorrupted(row.name, [CORRUPTED_AGENT_ITEM]);
+  const stored = read ?? { agent: incoming.agent, steps: [], evaluators: [] };
+  if (mode === 'strict') return mergeStrict(stored, incoming);
+  // An unreadable one is reported once the registration is stored, as in strict mode.
+  const linked = await readableControls(scope, row.id, registry);
+  const active = linked.filter(({ control }) => control.enabled);
+  return mergeOverwrite(stored, incoming, active);
 }

@@ -11,7 +11,7 @@ import { unavailable } from '../../storage/database/errors.js';
 import { loadedInTime } from '../../storage/database/in-time.js';
 import { scopeOfKey } from '../../storage/database/scoped.js';
 import { linkedControl } from './agent-controls.js';
-import { unchangedSince } from './control-history.js';
+import { KnownRevisions } from './known-revisions.js';
 import { type Followed, WatchedAgent } from './watched-agent.js';
 
 export interface ControlFeedOptions {
@@ -49,6 +49,7 @@ export class ControlFeed {
     behind: this.#behind,
     load: (agent: WatchedAgent) => (agent.loading === null ? this.#load(agent) : null),
   });
+  readonly #known: KnownRevisions;
   readonly #toWake = new Set<WatchedAgent>();
   readonly #wakeReaders = createWakeTurns((batch) => this.#wakeSome(batch));
   /** Agents without a stream, with the time until which they are kept; those without one for longest first. */
@@ -56,12 +57,11 @@ export class ControlFeed {
   #watchers = 0;
   /** Counts database restores: results read before one are discarded. */
   #generation = 0;
-  /** Earlier revisions of clients may belong to another history, from before the database was restored. */
-  #comparableFrom = 0;
   #closed = false;
 
   constructor(options: ControlFeedOptions) {
     this.#options = options;
+    this.#known = new KnownRevisions(options);
   }
 
   /** Number of open streams. */
@@ -92,7 +92,7 @@ export class ControlFeed {
     try {
       await this.#loadUpTo(agent, fromRevision);
       const { position } = agent;
-      const isUnchanged = await this.#isUnchangedSince(agent, fromRevision);
+      const isUnchanged = await this.#known.isUnchangedSince(agent, fromRevision);
       if (agent.failure !== null) throw agent.failure;
       if (!agent.loaded)
         throw unavailable('The controls of the agent change faster than they can be loaded.');
@@ -157,7 +157,7 @@ export class ControlFeed {
     for (const change of changes) {
       const { revision, agents } = change;
       // The log does not cover what was before it.
-      if (agents === 'any') this.#comparableFrom = Math.max(this.#comparableFrom, revision);
+      if (agents === 'any') this.#known.beginsAt(revision);
       const named = agents === 'any' ? null : new Set(agents);
       for (const agent of [...this.#agents.values()]) {
         const isConcerned = named === null || named.has(agent.key) || agent.mayHave(change);
@@ -171,7 +171,7 @@ export class ControlFeed {
   startOver(told: number): void {
     for (const agent of this.#kept.keys()) this.#forget(agent);
     this.#generation += 1;
-    this.#comparableFrom = Math.max(this.#comparableFrom, told + 1);
+    this.#known.beginsAt(told + 1);
     for (const agent of this.#agents.values()) {
       agent.startOver(this.#options.followed());
       this.#behind.add(agent);
@@ -253,34 +253,6 @@ export class ControlFeed {
       if (untilMs > now && this.#kept.size <= MAX_KEPT) return;
       this.#forget(agent);
     }
-  }
-
-  /** Whether the controls are those of a revision known to a reader. False when undecidable. */
-  async #isUnchangedSince(agent: WatchedAgent, fromRevision: number): Promise<boolean> {
-    if (fromRevision < Math.max(1, this.#comparableFrom) || fromRevision > agent.revision) return false;
-    try {
-      // Changes not tracked by this process may not lead up to the state it has read.
-      if (fromRevision > this.#options.followed().revision)
-        return fromRevision >= (await this.#search(agent));
-      if (fromRevision >= agent.unchangedSince) return true;
-      const { position } = agent;
-      agent.search ??= this.#search(agent).then((revision) => agent.foundUnchanged(position, revision));
-      await agent.search;
-    } catch {
-      // The reader then receives everything, and the next one searches again.
-      agent.search = null;
-    }
-    return fromRevision >= agent.unchangedSince;
-  }
-
-  #search(agent: WatchedAgent): Promise<number> {
-    const { readRevision, policyIds } = agent;
-    // Policies may change during the search while the controls stay the same.
-    const had = {
-      has: (controlId: number) => agent.has(controlId),
-      hasPolicy: (policyId: number) => policyIds.has(policyId),
-    };
-    return loadedInTime(unchangedSince(this.#options.client, agent, readRevision, had));
   }
 
   #wake(agent: WatchedAgent): void {

@@ -1,57 +1,39 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import type { DbClient } from '../../storage/database/database.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
 import { inPortions } from '../../storage/database/in-portions.js';
-import { insertRows, type RowOf, tableOf } from '../../storage/database/insert-rows.js';
+import { insertRows, tableOf } from '../../storage/database/insert-rows.js';
 import type { Page } from '../../storage/database/page.js';
 import { columns, nullable, number, type ReadRow } from '../../storage/database/rows.js';
-import { inNamespace, type Scoped } from '../../storage/database/scoped.js';
-import { assertStorable, hashText, isStorable } from '../../storage/database/text.js';
-import type { ControlFacet, ControlFilters } from './control-filters.js';
+import type { Scoped } from '../../storage/database/scoped.js';
+import { isStorable } from '../../storage/database/text.js';
+import {
+  definitionColumns,
+  ID,
+  indexColumns,
+  NEW,
+  newColumns,
+  newRow,
+  SET_WRITTEN,
+  storable,
+  WRITTEN,
+} from './control-columns.js';
+import { insertAllFacets, insertFacets, ofTable } from './control-facet-rows.js';
+import type { ControlFilters } from './control-filters.js';
 import { controlPage } from './control-page.js';
+import { type ControlChange, type ControlRow, type NewControl, toControlRow } from './control-row.js';
 import { type ControlEnds, createControlVersionStore, NO_VERSION } from './control-version-store.js';
 
 export type { ControlFacet, ControlFilters } from './control-filters.js';
-
-/** Columns stored so that lists can be filtered without reading definitions. */
-export interface ControlColumns {
-  readonly enabled: boolean;
-  readonly execution: string | null;
-  readonly templateBacked: boolean;
-  /** Null when the control is not made from a template. */
-  readonly templateRendered: boolean | null;
-  readonly restrictsStepTypes: boolean;
-  readonly restrictsStages: boolean;
-  /** JSON text of the pattern of step names; null without one. */
-  readonly stepNamePattern: string | null;
-}
+export {
+  type ControlChange,
+  type ControlColumns,
+  type ControlRow,
+  type NewControl,
+  toControlRow,
+} from './control-row.js';
 
 /** A control of a list. */
 export type ListedControlRow = ControlRow & ControlEnds;
-
-/** A stored control. */
-export interface ControlRow extends ControlColumns {
-  readonly id: number;
-  readonly name: string;
-  /** JSON text of the definition. */
-  readonly data: string;
-  /** The control that this one is a clone of; null if it is none. */
-  readonly clonedFromId: number | null;
-  /** Milliseconds since the epoch. */
-  readonly createdAtMs: number;
-  /** Milliseconds since the epoch. */
-  readonly updatedAtMs: number;
-}
-
-/** A control to be stored. */
-export interface NewControl extends Omit<ControlRow, 'id'> {
-  readonly facets: readonly ControlFacet[];
-}
-
-/** Changes of a control; absent members are unchanged. Given facets replace all former ones. */
-export type ControlChange = Partial<Omit<NewControl, 'clonedFromId' | 'createdAtMs' | 'updatedAtMs'>> & {
-  readonly updatedAtMs: number;
-};
 
 const ACTIVITY = columns({
   lastMatchedS: nullable(number),
@@ -72,43 +54,6 @@ const MAX_ID = 2 ** 31 - 1;
 export function createControlStore(scope: Scoped) {
   const { client, namespace } = scope;
   const of = { namespace: namespace.name };
-  const newRow = (control: Omit<NewControl, 'facets'>) => {
-    const { name, data, clonedFromId, createdAtMs, updatedAtMs } = control;
-    return {
-      name: storable(name),
-      liveName: namespace.keyOf(name),
-      ...of,
-      clonedFromId,
-      data: storable(data),
-      ...indexColumns(control),
-      createdAtMs: BigInt(createdAtMs),
-      updatedAtMs: BigInt(updatedAtMs),
-    };
-  };
-  const newColumns = (control: NewControl): RowOf<typeof NEW> => ({
-    name: storable(control.name),
-    live_name: namespace.keyOf(control.name),
-    namespace: namespace.name,
-    cloned_from_id: control.clonedFromId,
-    ...definitionColumns(control),
-    created_at_ms: BigInt(control.createdAtMs),
-  });
-  const removeAll = (ids: readonly number[], deletedAtMs: number): Promise<number> =>
-    withServiceErrors(async () => {
-      const counts = await inPortions(ids, async (portion) => {
-        const { count } = await client.control.updateMany({
-          where: { id: { in: portion }, deletedAtMs: null, ...of },
-          data: { deletedAtMs: BigInt(deletedAtMs), liveName: null },
-        });
-        const ofControls = { where: { controlId: { in: portion }, control: of } };
-        await client.controlFacet.deleteMany(ofControls);
-        await client.agentControl.deleteMany(ofControls);
-        await client.policyControl.deleteMany(ofControls);
-        await client.controlShadow.deleteMany({ where: { controlId: { in: portion }, ...of } });
-        return [count];
-      });
-      return counts.reduce((sum, count) => sum + count, 0);
-    });
   return {
     find: (id: number): Promise<ControlRow | null> =>
       withServiceErrors(async () => {
@@ -135,7 +80,7 @@ export function createControlStore(scope: Scoped) {
     /** The name must be free. */
     insert: ({ facets, ...control }: NewControl): Promise<ControlRow> =>
       withServiceErrors(async () => {
-        const row = await client.control.create({ data: newRow(control) });
+        const row = await client.control.create({ data: newRow(namespace, control) });
         await insertFacets(client, row.id, facets);
         return toControlRow(row);
       }),
@@ -143,7 +88,7 @@ export function createControlStore(scope: Scoped) {
     /** The same for many controls with different names. */
     insertAll: (controls: readonly NewControl[]): Promise<ControlRow[]> =>
       withServiceErrors(async () => {
-        const columns = controls.map(newColumns);
+        const columns = controls.map((control) => newColumns(namespace, control));
         const returned = Prisma.sql`RETURNING "id", "name"`;
         type Returned = { readonly id: bigint | number; readonly name: string };
         const inserted = await insertRows<typeof NEW, Returned>(client, 'controls', NEW, columns, returned);
@@ -196,10 +141,10 @@ export function createControlStore(scope: Scoped) {
      * Marks a control as deleted and removes its facets, links, policy entries and shadow. False if it is unknown.
      */
     remove: async (id: number, deletedAtMs: number): Promise<boolean> =>
-      (await removeAll([id], deletedAtMs)) > 0,
+      (await removeControls(scope, [id], deletedAtMs)) > 0,
 
     /** The same for many controls; returns the number of those that are known. */
-    removeAll,
+    removeAll: (ids: readonly number[], deletedAtMs: number) => removeControls(scope, ids, deletedAtMs),
 
     /**
      * One page in the order of the filters, with versions that are at most too low, when something changes meanwhile.
@@ -229,110 +174,26 @@ export function createControlStore(scope: Scoped) {
   };
 }
 
-/** Only the index columns; absent ones stay absent. */
-function indexColumns<Columns extends Partial<ControlColumns>>(columns: Columns) {
-  const { enabled, execution, templateBacked, templateRendered, stepNamePattern } = columns;
-  const { restrictsStepTypes, restrictsStages } = columns;
-  if (execution) assertStorable(execution);
-  const restricts = { restrictsStepTypes, restrictsStages, stepNamePattern };
-  const given = { enabled, execution, templateBacked, templateRendered, ...restricts };
-  // Prisma treats an undefined member as absent, and types cannot distinguish the two here.
-  return given as Pick<Columns, keyof ControlColumns>;
-}
-
-/** Columns that a definition decides. */
-const DEFINITION = {
-  data: 'TEXT',
-  enabled: 'BOOLEAN',
-  execution: 'TEXT',
-  template_backed: 'BOOLEAN',
-  template_rendered: 'BOOLEAN',
-  restricts_step_types: 'BOOLEAN',
-  restricts_stages: 'BOOLEAN',
-  step_name_pattern: 'TEXT',
-  updated_at_ms: 'BIGINT',
-} as const;
-const ID = { id: 'INTEGER' } as const;
-const WRITTEN = { ...ID, ...DEFINITION } as const;
-const NEW = {
-  name: 'TEXT',
-  live_name: 'TEXT',
-  namespace: 'TEXT',
-  cloned_from_id: 'INTEGER',
-  ...DEFINITION,
-  created_at_ms: 'BIGINT',
-} as const;
-const FACET = { ...ID, kind: 'TEXT', hash: 'TEXT' } as const;
-const SET_WRITTEN = Prisma.raw(
-  Object.keys(DEFINITION)
-    .map((name) => `"${name}" = w."${name}"`)
-    .join(', '),
-);
-
-function definitionColumns(row: Omit<ControlRow, 'id' | 'name'>): RowOf<typeof DEFINITION> {
-  return {
-    data: storable(row.data),
-    enabled: row.enabled,
-    execution: row.execution,
-    template_backed: row.templateBacked,
-    template_rendered: row.templateRendered,
-    restricts_step_types: row.restrictsStepTypes,
-    restricts_stages: row.restrictsStages,
-    step_name_pattern: row.stepNamePattern,
-    updated_at_ms: BigInt(row.updatedAtMs),
-  };
-}
-
-/** A condition that a row of `w` is one of a living control of the namespace. */
-function ofTable(alias: string, scope: Scoped): Prisma.Sql {
-  const of = (column: string) => Prisma.raw(`"${alias}"."${column}"`);
-  return Prisma.sql`${of('id')} = w."id" AND ${inNamespace(alias, scope)} AND ${of('deleted_at_ms')} IS NULL`;
-}
-
-function storable(text: string): string {
-  assertStorable(text);
-  return text;
-}
-
-/** Those of unknown controls are left out. */
-async function insertAllFacets(
-  scope: Scoped,
-  controls: readonly Pick<NewControl & ControlRow, 'id' | 'facets'>[],
-): Promise<void> {
-  const rows = controls.flatMap(({ id, facets }) =>
-    facetRows(id, facets).map(({ kind, hash }) => ({ id, kind, hash })),
-  );
-  await inPortions(
-    rows,
-    (portion) => scope.client.$queryRaw<never[]>`
-      INSERT INTO "control_facets" ("control_id", "kind", "hash") SELECT w."id", w."kind", w."hash"
-      FROM ${tableOf(FACET, portion)} AS w JOIN "controls" c ON ${ofTable('c', scope)}`,
-  );
-}
-
-async function insertFacets(
-  client: DbClient,
-  controlId: number,
-  facets: readonly ControlFacet[],
-): Promise<void> {
-  const rows = facetRows(controlId, facets);
-  if (rows.length > 0) await client.controlFacet.createMany({ data: rows });
-}
-
-function facetRows(controlId: number, facets: readonly ControlFacet[]): Prisma.ControlFacetCreateManyInput[] {
-  const rows = new Map<string, Prisma.ControlFacetCreateManyInput>();
-  for (const { kind, value } of facets) {
-    const hash = hashText(value);
-    rows.set(`${kind} ${hash}`, { controlId, kind, hash });
-  }
-  return [...rows.values()];
-}
-
-type StoredControl = Prisma.ControlGetPayload<Record<never, never>>;
-
-/** A row of a control that is not deleted, with times as numbers. */
-export function toControlRow(stored: StoredControl): ControlRow {
-  const { createdAtMs, updatedAtMs, ...others } = stored;
-  const { liveName: _liveName, deletedAtMs: _deletedAtMs, namespace: _namespace, ...row } = others;
-  return { ...row, createdAtMs: Number(createdAtMs), updatedAtMs: Number(updatedAtMs) };
+/** Marks controls as deleted, and returns how many there were. */
+function removeControls(
+  { client, namespace }: Scoped,
+  ids: readonly number[],
+  deletedAtMs: number,
+): Promise<number> {
+  const of = { namespace: namespace.name };
+  return withServiceErrors(async () => {
+    const counts = await inPortions(ids, async (portion) => {
+      const { count } = await client.control.updateMany({
+        where: { id: { in: portion }, deletedAtMs: null, ...of },
+        data: { deletedAtMs: BigInt(deletedAtMs), liveName: null },
+      });
+      const ofControls = { where: { controlId: { in: portion }, control: of } };
+      await client.controlFacet.deleteMany(ofControls);
+      await client.agentControl.deleteMany(ofControls);
+      await client.policyControl.deleteMany(ofControls);
+      await client.controlShadow.deleteMany({ where: { controlId: { in: portion }, ...of } });
+      return [count];
+    });
+    return counts.reduce((sum, count) => sum + count, 0);
+  });
 }

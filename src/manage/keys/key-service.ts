@@ -1,29 +1,15 @@
-import type { JsonObject } from '../../../packages/exact-json/src/index.js';
-import type { CallContext, Principal } from '../../contract/call/handler.js';
-import { namespaceNamed } from '../../contract/call/namespace.js';
+import type { CallContext } from '../../contract/call/handler.js';
 import { paginationOf } from '../../contract/call/page.js';
-import { isoOf } from '../../contract/call/printed.js';
-import { type RoleTable, type ScopeMask, scopeMask, scopesOf } from '../../contract/call/scopes.js';
-import type { AuditFact } from '../../storage/database/audit-log.js';
+import { type RoleTable, scopeMask, scopesOf } from '../../contract/call/scopes.js';
 import type { Database } from '../../storage/database/database.js';
 import { once } from '../../storage/database/idempotency.js';
 import type { Mutator } from '../../storage/database/mutator.js';
-import {
-  agentsBeyondCaller,
-  keyEnded,
-  keyNotFound,
-  namespaceNotFound,
-  otherNamespace,
-  scopesBeyondCaller,
-} from './key-errors.js';
+import { demandedNamespace, demandWithin, type ExistingNamespaces } from './key-bounds.js';
+import { keyEnded, keyNotFound } from './key-errors.js';
 import type { KeyInputs } from './key-schemas.js';
 import { hashOfSecret, newSecret, shownPrefix } from './key-secret.js';
 import { createKeyStore, type KeyRow } from './key-store.js';
-
-/** Tells which namespaces exist, besides `default`. */
-export interface ExistingNamespaces {
-  known(name: string): boolean;
-}
+import { factsOf, keyFact, printedKey, secretFactsOf } from './printed-key.js';
 
 export interface KeyServiceOptions {
   readonly database: Database;
@@ -36,40 +22,12 @@ export interface KeyServiceOptions {
   readonly now: () => number;
 }
 
-const OTHER_NAMESPACES = scopeMask(['namespaces.write']);
-
 export type KeyService = ReturnType<typeof createKeyService>;
 
 /** Creates, lists, rotates and revokes the keys of a namespace. */
 export function createKeyService(options: KeyServiceOptions) {
   const { database, mutate, roles, namespaces, applied, now } = options;
   const print = (row: KeyRow) => printedKey(row, roles, now());
-  const scopesOfKey = ({ role, scopes }: Pick<KeyRow, 'role' | 'scopes'>): ScopeMask =>
-    role === null ? scopeMask(scopes ?? []) : (roles.get(role)?.scopes ?? 0n);
-
-  /** The namespace of a new key. Throws NAMESPACE_NOT_FOUND, or AUTH_INSUFFICIENT_PRIVILEGES for one beyond the caller. */
-  function demandedNamespace({ namespace, scopes }: Principal, wanted: string | undefined) {
-    if (wanted === undefined || wanted === namespace.name) return namespace;
-    if ((scopes & OTHER_NAMESPACES) === 0n) throw otherNamespace();
-    const found = namespaceNamed(wanted);
-    if (!found.isDefault && !namespaces.known(wanted)) throw namespaceNotFound(wanted);
-    return found;
-  }
-
-  /** Who holds a secret has its scopes: throws AUTH_INSUFFICIENT_PRIVILEGES for more than the caller has. */
-  function demandWithin(
-    { scopes, agents }: Principal,
-    key: Pick<KeyRow, 'role' | 'scopes' | 'agents'>,
-  ): void {
-    const beyond = scopesOf(scopesOfKey(key) & ~scopes);
-    if (beyond.length > 0) throw scopesBeyondCaller(beyond);
-    if (agents === null) return;
-    const others = (key.agents ?? ['*']).filter(
-      (pattern) => !agents.patterns.includes(pattern) && (pattern.includes('*') || !agents.allows(pattern)),
-    );
-    if (others.length > 0) throw agentsBeyondCaller(others);
-  }
-
   return {
     /**
      * Throws NAMESPACE_NOT_FOUND, IDEMPOTENCY_CONFLICT, or AUTH_INSUFFICIENT_PRIVILEGES for scopes, agents or a namespace
@@ -78,10 +36,10 @@ export function createKeyService(options: KeyServiceOptions) {
     async create(context: CallContext, input: KeyInputs['createKey']) {
       const { idempotency_key: repeatKey, ...request } = input;
       const { principal } = context;
-      const namespace = demandedNamespace(principal, input.namespace);
+      const namespace = demandedNamespace(principal, input.namespace, namespaces);
       const agents = input.agents === undefined || input.agents.length === 0 ? null : input.agents;
       const scopes = input.role === undefined ? scopesOf(scopeMask(input.scopes ?? [])) : null;
-      demandWithin(principal, { role: input.role ?? null, scopes, agents });
+      demandWithin(principal, { role: input.role ?? null, scopes, agents }, roles);
       const secret = newSecret();
       const nowMs = now();
       const made = await mutate(context, async (scope) => {
@@ -150,7 +108,7 @@ export function createKeyService(options: KeyServiceOptions) {
         if (before === null) throw keyNotFound(keyId);
         if (before.revokedAtMs !== null) throw keyEnded(keyId, 'was revoked');
         if (hasExpired(before, nowMs)) throw keyEnded(keyId, 'has expired');
-        demandWithin(context.principal, before);
+        demandWithin(context.principal, before, roles);
         const row = await store.rotate(
           before,
           { hash: hashOfSecret(secret), prefix: shownPrefix(secret) },
@@ -196,56 +154,4 @@ export function createKeyService(options: KeyServiceOptions) {
 
 function hasExpired({ expiresAtMs }: KeyRow, nowMs: number): boolean {
   return expiresAtMs !== null && expiresAtMs <= nowMs;
-}
-
-/** First 12 hex digits of the hash, as in the audit log and in histories. */
-function fingerprintOf({ hash }: KeyRow): string {
-  return hash.slice(0, 12);
-}
-
-function printedKey(row: KeyRow, roles: RoleTable, nowMs: number) {
-  return {
-    id: row.id,
-    name: row.name,
-    prefix: row.prefix,
-    fingerprint: fingerprintOf(row),
-    owner: row.owner,
-    role: row.role,
-    scopes: row.role === null ? (row.scopes ?? []) : scopesOf(roles.get(row.role)?.scopes ?? 0n),
-    namespace: row.namespace,
-    agents: row.agents ?? [],
-    created_at: isoOf(row.createdAtMs),
-    created_by: row.createdBy,
-    expires_at: isoOf(row.expiresAtMs),
-    last_used_at: isoOf(row.lastUsedMs),
-    rotated_at: isoOf(row.rotatedAtMs),
-    previous_secret_until: isoOf((row.previousUntilMs ?? 0) > nowMs ? row.previousUntilMs : null),
-    revoked_at: isoOf(row.revokedAtMs),
-  };
-}
-
-function keyFact(
-  action: `key.${string}`,
-  { id, name }: KeyRow,
-  before: JsonObject | null,
-  after: JsonObject | null,
-): AuditFact {
-  return { action, resource: 'key', id: String(id), name, before, after };
-}
-
-/** What the audit log tells of a key: no secret, and no hash of one. */
-function factsOf(row: KeyRow): JsonObject {
-  return {
-    ...secretFactsOf(row),
-    name: row.name,
-    namespace: row.namespace,
-    ...(row.owner === null ? {} : { owner: row.owner }),
-    ...(row.role === null ? { scopes: [...(row.scopes ?? [])] } : { role: row.role }),
-    ...(row.agents === null ? {} : { agents: [...row.agents] }),
-    ...(row.expiresAtMs === null ? {} : { expires_at: isoOf(row.expiresAtMs) }),
-  };
-}
-
-function secretFactsOf(row: KeyRow): JsonObject {
-  return { prefix: row.prefix, fingerprint: fingerprintOf(row) };
 }

@@ -4,8 +4,8 @@ import { type AuditFact, storedState } from '../../storage/database/audit-log.js
 import { once } from '../../storage/database/idempotency.js';
 import type { Scoped } from '../../storage/database/scoped.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
+import { existingPolicy } from '../policies/existing-policy.js';
 import { policyNameConflict } from '../policies/policy-errors.js';
-import { existingPolicy } from '../policies/policy-service.js';
 import { createPolicyStore, type PolicyRow } from '../policies/policy-store.js';
 import type { ListedPack } from './catalogue.js';
 import { createControlChanges } from './control-changes.js';

@@ -19,10 +19,10 @@ import { existingAgent } from '../agents/existing-agent.js';
 import { appliedLinkWarnings } from '../controls/applied-warnings.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import { demandPolicyOfOwnAgents } from '../controls/shared-with-caller.js';
+import { existingPolicy, printedPolicies } from './existing-policy.js';
 import { policyLink } from './policy-audit.js';
 import { agentWithoutPolicy, policyOfEveryAgent } from './policy-errors.js';
 import { demandOthers } from './policy-labels.js';
-import { existingPolicy, printedPolicies } from './policy-service.js';
 import { createPolicyStore, type PolicyRow } from './policy-store.js';
 
 export interface AgentPoliciesOptions {
@@ -50,7 +50,7 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
         await demandPolicyOfOwnAgents(scope, context.principal.agents, policyId);
         const agent = await existingAgent(scope, agentName);
         const policy = await existingPolicy(scope, policyId);
-        const controls = await compatibleControls(scope, agent, policy);
+        const controls = await compatibleControls(scope, registry, agent, policy);
         const added = await createAgentPolicyStore(scope).add(agent.id, policy.id);
         const value = { agent, controls, applied: [] as Warning[] };
         if (!added) return { value, change: null };
@@ -110,7 +110,7 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
         await demandPolicyOfOwnAgents(scope, context.principal.agents, policyId);
         const agent = await existingAgent(scope, agentName);
         const policy = await existingPolicy(scope, policyId);
-        const controls = await compatibleControls(scope, agent, policy);
+        const controls = await compatibleControls(scope, registry, agent, policy);
         const before = await policyIds(scope, agent);
         const store = createAgentPolicyStore(scope);
         const removed = await store.removeAll(agent.id, policy.id);
@@ -142,25 +142,26 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
     });
     context.warn(warnings);
   }
-
-  /**
-   * The controls of a policy. Throws POLICY_CONTROL_INCOMPATIBLE with every reason why the agent cannot run some of
-   * them.
-   */
-  async function compatibleControls(
-    scope: Scoped,
-    agent: AgentRow,
-    policy: PolicyRow,
-  ): Promise<StoredDefinition[]> {
-    const controls = await createPolicyControlStore(scope).controlsOf(policy.id);
-    const registration = readStoredRegistration(agent.data);
-    const problems = compatibilityProblems(registration, agent.name, readCandidates(controls, registry));
-    if (problems.length > 0) throw policyControlIncompatible(problems);
-    return controls;
-  }
 }
 
 async function policyIds(scope: Scoped, agent: AgentRow): Promise<number[]> {
   const found = await createAgentPolicyStore(scope).policyIdsOf([agent.id]);
   return found.get(agent.id) ?? [];
+}
+
+/**
+ * The controls of a policy. Throws POLICY_CONTROL_INCOMPATIBLE with every reason why the agent cannot run some of
+ * them.
+ */
+async function compatibleControls(
+  scope: Scoped,
+  registry: EvaluatorRegistry,
+  agent: AgentRow,
+  policy: PolicyRow,
+): Promise<StoredDefinition[]> {
+  const controls = await createPolicyControlStore(scope).controlsOf(policy.id);
+  const registration = readStoredRegistration(agent.data);
+  const problems = compatibilityProblems(registration, agent.name, readCandidates(controls, registry));
+  if (problems.length > 0) throw policyControlIncompatible(problems);
+  return controls;
 }

@@ -21,10 +21,11 @@ import { appliedLinkWarnings } from '../controls/applied-warnings.js';
 import { reviewLink } from '../controls/link-warnings.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import { demandPolicyOfOwnAgents } from '../controls/shared-with-caller.js';
+import { demandedPolicy, existingPolicy } from './existing-policy.js';
 import { policyFact } from './policy-audit.js';
+import { clientsOf } from './policy-controls.js';
 import { policyOfEveryAgent } from './policy-errors.js';
 import { demandOthers } from './policy-labels.js';
-import { clientsOf, demandedPolicy, existingPolicy } from './policy-service.js';
 
 /** Problems that are listed in all, and of one agent. */
 const MAX_ITEMS = 100;

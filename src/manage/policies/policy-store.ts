@@ -1,5 +1,6 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { nameOfKey } from '../../contract/call/namespace.js';
+import type { DbClient } from '../../storage/database/database.js';
 import { withServiceErrors } from '../../storage/database/errors.js';
 import { findPage, newestFirst, type Page, type PageAsked } from '../../storage/database/page.js';
 import { isRowId } from '../../storage/database/row-id.js';
@@ -69,15 +70,7 @@ type StoredPolicy = Prisma.PolicyGetPayload<{ select: typeof WHOLE }>;
 export function createPolicyStore(scope: Scoped) {
   const { client, namespace } = scope;
   const of = { namespace: namespace.name };
-  /** Counts the agents of these policies alone: Prisma would count those of all. */
-  const whole = async (rows: readonly StoredPolicy[]): Promise<WholePolicy[]> => {
-    if (rows.length === 0) return [];
-    const counted = await client.$queryRaw<{ id: number; count: bigint }[]>(Prisma.sql`
-      SELECT g."policy_id" AS "id", COUNT(*) AS "count" FROM "agent_policies" g
-      WHERE g."policy_id" IN (${Prisma.join(rows.map(({ id }) => id))}) GROUP BY g."policy_id"`);
-    const counts = new Map(counted.map(({ id, count }) => [Number(id), Number(count)]));
-    return rows.map((row) => toWhole(row, counts.get(row.id) ?? 0));
-  };
+  const whole = (rows: readonly StoredPolicy[]) => withAgentCounts(client, rows);
   return {
     /** Null also for a number that cannot be the id of a policy. */
     find: (id: number): Promise<PolicyRow | null> =>
@@ -133,24 +126,8 @@ export function createPolicyStore(scope: Scoped) {
       }),
 
     /** One page of the agents with a policy, by name; only names after the cursor. */
-    agents: (policyId: number, { cursor, limit }: PageAsked<string>): Promise<Page<PolicyAgentRow>> =>
-      withServiceErrors(() => {
-        const query = {
-          from: Prisma.sql`"agent_policies" g JOIN "agents" a ON a."id" = g."agent_id"`,
-          id: Prisma.sql`a."id"`,
-          filters: [inNamespace('a', scope), Prisma.sql`g."policy_id" = ${policyId}`],
-          after: afterName(cursor, scope),
-          orderBy: Prisma.sql`a."name"`,
-          limit,
-        };
-        return findPage(client, query, async (ids) => {
-          const rows = await client.agentPolicy.findMany({
-            where: { policyId, agentId: { in: ids }, agent: of },
-            select: { byLabels: true, agent: { select: { id: true, name: true } } },
-          });
-          return rows.map(({ byLabels, agent: { id, name } }) => ({ id, name: nameOfKey(name), byLabels }));
-        });
-      }),
+    agents: (policyId: number, asked: PageAsked<string>): Promise<Page<PolicyAgentRow>> =>
+      withServiceErrors(() => agentsOf(scope, policyId, asked)),
 
     /** The first agents with a policy, by name, and the number of all. */
     firstAgents: (policyId: number, limit: number): Promise<{ first: NamedAgent[]; count: number }> =>
@@ -215,4 +192,37 @@ function toWhole(row: StoredPolicy, agentCount: number): WholePolicy {
     updatedAtMs: Number(row.updatedAtMs ?? row.createdAtMs),
     agentCount,
   };
+}
+
+/** Counts the agents of these policies alone: Prisma would count those of all. */
+async function withAgentCounts(client: DbClient, rows: readonly StoredPolicy[]): Promise<WholePolicy[]> {
+  if (rows.length === 0) return [];
+  const counted = await client.$queryRaw<{ id: number; count: bigint }[]>(Prisma.sql`
+    SELECT g."policy_id" AS "id", COUNT(*) AS "count" FROM "agent_policies" g
+    WHERE g."policy_id" IN (${Prisma.join(rows.map(({ id }) => id))}) GROUP BY g."policy_id"`);
+  const counts = new Map(counted.map(({ id, count }) => [Number(id), Number(count)]));
+  return rows.map((row) => toWhole(row, counts.get(row.id) ?? 0));
+}
+
+function agentsOf(
+  scope: Scoped,
+  policyId: number,
+  { cursor, limit }: PageAsked<string>,
+): Promise<Page<PolicyAgentRow>> {
+  const { client, namespace } = scope;
+  const query = {
+    from: Prisma.sql`"agent_policies" g JOIN "agents" a ON a."id" = g."agent_id"`,
+    id: Prisma.sql`a."id"`,
+    filters: [inNamespace('a', scope), Prisma.sql`g."policy_id" = ${policyId}`],
+    after: afterName(cursor, scope),
+    orderBy: Prisma.sql`a."name"`,
+    limit,
+  };
+  return findPage(client, query, async (ids) => {
+    const rows = await client.agentPolicy.findMany({
+      where: { policyId, agentId: { in: ids }, agent: { namespace: namespace.name } },
+      select: { byLabels: true, agent: { select: { id: true, name: true } } },
+    });
+    return rows.map(({ byLabels, agent: { id, name } }) => ({ id, name: nameOfKey(name), byLabels }));
+  });
 }

@@ -1,5 +1,4 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
-import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { Namespace } from '../../contract/call/namespace.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
 import { createBatchWriter } from '../../contract/runtime/batch-writer.js';
@@ -8,23 +7,19 @@ import type { RevisedVerdict } from '../../decide/decisions/revised-verdict.js';
 import type { ToldVerdict, VerdictObserver } from '../../decide/decisions/verdict-observer.js';
 import type { HaltNotice } from '../../decide/halts/halt.js';
 import { leafOfResult } from '../../kernel/core/decided-result.js';
-import type { SchemaMismatch } from '../../kernel/core/step-schemas.js';
-import type { LeafLabel } from '../../kernel/core/trace.js';
 import type { ControlResult } from '../../kernel/core/types.js';
 import { unavailable } from '../../storage/database/errors.js';
 import { portionsOf } from '../../storage/database/in-portions.js';
 import { createObservabilityMeter, type DropReason, type ObservabilityMeter } from './observability-meter.js';
+import { eventOf, HALT, type Note } from './recorded-event.js';
 import { createRepeatedTexts } from './repeated-texts.js';
 import {
   type ControlEvent,
-  type EventStep,
   MAX_STEP_NAME_LENGTH,
   MAX_STEP_TEXT_LENGTH,
 } from './store/event.js';
-import { executionKey } from './store/event-keys.js';
-import { utcTimeOfMs } from './store/event-time.js';
-import { type EventVerdict, eventVerdictOf, verdictMetadata } from './store/event-verdict.js';
-import { type TraceIds, traceIdsOf } from './trace-ids.js';
+import { eventVerdictOf, } from './store/event-verdict.js';
+import { traceIdsOf } from './trace-ids.js';
 
 /** Most events waiting in memory; further ones are lost while the database does not keep up. */
 const MAX_BUFFERED = 50_000;
@@ -68,55 +63,27 @@ export interface RecorderOptions {
   readonly now: () => number;
 }
 
-/** The data of a check kept until it is written; small, because there may be many. */
-interface Note {
-  readonly namespace: Namespace;
-  readonly item: Pick<ControlResult, 'control_execution_id' | 'control_id' | 'control_name' | 'action'>;
-  readonly matched: boolean;
-  readonly confidence: number;
-  readonly error: string | null;
-  readonly leaf: LeafLabel | null;
-  readonly request: Pick<ControlEvent, 'agent_name' | 'check_stage' | 'applies_to'> & EventStep;
-  readonly mismatch: SchemaMismatch | null;
-  readonly halt: HaltNotice | null;
-  /** Of a match that denies. */
-  readonly verdict: EventVerdict | null;
-  readonly trace: TraceIds;
-  readonly atMs: number;
-}
-
 /** Of an agent: a name of 255 characters behind one of 63. */
 const MAX_KEY_LENGTH = 319;
-/** Name of the evaluator of events of halts. */
-const HALT = 'halt';
 const NONE: readonly ControlResult[] = [];
 const DOES_NOT_KEEP_UP = new Error('the database does not keep up');
 
 export function createRecorder(options: RecorderOptions): Recorder {
   const { ingest, flushIntervalMs, log, failures, now, meter = createObservabilityMeter() } = options;
+  const losses = createLosses(meter, failures);
   const texts = createRepeatedTexts();
   const buffer: Note[] = [];
-  /** Since the last log line about it, and before that. */
-  let lost = 0;
-  let lostInAll = 0;
   /** What is written while a caller of a namespace waits for it. */
   const tallies = new Set<{ readonly namespace: Namespace; written: number }>();
-  const writer = createBatchWriter({ prepare: tellOfLost, take, store, failed, intervalMs: flushIntervalMs });
+  const writer = createBatchWriter({
+    prepare: losses.tell,
+    take,
+    store,
+    failed,
+    intervalMs: flushIntervalMs,
+  });
   const waiting = () => [...(writer.pending ?? [])].reduce((sum, { length }) => sum + length, buffer.length);
   meter.buffered = waiting;
-
-  function lose(count: number, reason: DropReason): void {
-    lost += count;
-    meter.dropped.service[reason] += count;
-  }
-
-  function tellOfLost(): void {
-    if (lost === 0) return;
-    lostInAll += lost;
-    const facts = { lost: lostInAll };
-    failures.failed('lost', 'events of the service itself were lost', DOES_NOT_KEEP_UP, facts);
-    lost = 0;
-  }
 
   /** The events waiting now, in sets of portions that may share a transaction. */
   function* take(): Iterable<Set<Note[]>> {
@@ -152,12 +119,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE') throw error;
       // It would fail repeatedly, and block all later ones.
-      failures.failed(
-        'recorder refused',
-        'events of the service itself cannot be stored and are lost',
-        error,
-      );
-      meter.dropped.service.refused += portion.length;
+      losses.refused(portion.length);
     }
   }
 
@@ -209,7 +171,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       for (const list of [halted, matches, errors, nonMatches]) {
         for (const each of list) {
           if (buffer.length < MAX_BUFFERED) buffer.push(noteOf(each, shared));
-          else lose(1, 'queue_full');
+          else losses.add(1, 'queue_full');
         }
       }
       if (buffer.length >= EARLY_FLUSH && !writer.isAway) void writer.flush();
@@ -220,8 +182,47 @@ export function createRecorder(options: RecorderOptions): Recorder {
       await writer.close();
       const waited = waiting();
       meter.dropped.service.shutdown += waited;
-      const left = waited + lost;
+      const left = waited + losses.untold;
       if (left > 0) log.warn({ lost: left }, 'events of the service itself were lost at shutdown');
+    },
+  };
+}
+
+/** Events that are lost because the database does not keep up. */
+function createLosses(meter: ObservabilityMeter, failures: RecorderOptions['failures']) {
+  /** Since the last log line about it, and in all lines. */
+  let lost = 0;
+  let lostInAll = 0;
+
+  function add(count: number, reason: DropReason): void {
+    lost += count;
+    meter.dropped.service[reason] += count;
+  }
+
+  function tell(): void {
+    if (lost === 0) return;
+    lostInAll += lost;
+    const facts = { lost: lostInAll };
+    failures.failed('lost', 'events of the service itself were lost', DOES_NOT_KEEP_UP, facts);
+    lost = 0;
+  }
+
+  function refused(count: number): void {
+    failures.failed(
+      'recorder refused',
+      'events of the service itself cannot be stored and are lost',
+      error,
+    );
+    meter.dropped.service.refused += count;
+  }
+
+  return {
+    add,
+    tell,
+    refused,
+    /** Those that no log line has told of. */
+    get untold(): number {
+      return lost;
     },
   };
 }
@@ -235,14 +236,6 @@ function resultOfHalt({ decision_id, reason }: RevisedVerdict, { haltId }: HaltN
     action: 'deny',
     result: { matched: true, confidence: 1, message: reason, metadata: null, error: null },
     steering_context: null,
-  };
-}
-
-function metadataOf({ mismatch, halt, verdict }: Pick<Note, 'mismatch' | 'halt' | 'verdict'>): JsonObject {
-  if (halt !== null) return { halt: { id: halt.haltId, reason: halt.reason } };
-  return {
-    ...(mismatch === null ? {} : { schema_mismatch: { ...mismatch } }),
-    ...(verdict === null ? {} : verdictMetadata(verdict)),
   };
 }
 
@@ -260,25 +253,5 @@ function noteOf(
     leaf: leafOfResult(item),
     ...shared,
     verdict: result.matched && action === 'deny' ? shared.verdict : null,
-  };
-}
-
-function eventOf(note: Note): ControlEvent {
-  const { namespace, item, matched, confidence, error, leaf, request, halt, trace, atMs } = note;
-  return {
-    ...item,
-    control_execution_id: executionKey(namespace, item.control_execution_id),
-    ...request,
-    origin: trace.madeUp ? 'untraced_service' : 'service',
-    trace_id: trace.traceId,
-    span_id: trace.spanId,
-    matched,
-    confidence,
-    timestamp: utcTimeOfMs(atMs),
-    execution_duration_ms: null,
-    evaluator_name: halt === null ? (leaf?.evaluatorName ?? null) : HALT,
-    selector_path: leaf?.path ?? null,
-    error_message: error,
-    metadata: metadataOf(note),
   };
 }

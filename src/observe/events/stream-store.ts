@@ -65,32 +65,9 @@ interface Waiting {
  * limit of waiting events, or while the queue is full. It always ends only when no event is pending, so that
  * it can report how many are stored.
  */
-export function createStreamStore({ ingest, meter, failures, limits }: StreamStoreOptions): StreamStore {
-  const { fullPauseMs = FULL_PAUSE_MS, fullAttempts = FULL_ATTEMPTS } = limits ?? {};
-
-  /** Resolves when the events are queued, with the promise of their commit. */
-  async function enqueue(events: readonly EncodedEvent[], signal: AbortSignal) {
-    for (let attempt = 1; ; attempt += 1) {
-      let onQueued = () => {};
-      const queued = new Promise<void>((resolve) => {
-        onQueued = resolve;
-      });
-      const committed = ingest(events, onQueued);
-      try {
-        await Promise.race([queued, committed]);
-        return { committed };
-      } catch (error) {
-        if (!(error instanceof IngestFullError)) throw error;
-        if (attempt >= fullAttempts) {
-          meter.dropped.client.queue_full += events.length;
-          throw error;
-        }
-      }
-      await sleep(fullPauseMs, undefined, { signal }).catch(() => {
-        throw signal.reason;
-      });
-    }
-  }
+export function createStreamStore(options: StreamStoreOptions): StreamStore {
+  const { meter, failures } = options;
+  const enqueue = createEnqueue(options);
 
   return async (messages, { signal }, advanced) => {
     const source = messages[Symbol.asyncIterator]();
@@ -193,6 +170,35 @@ export function createStreamStore({ ingest, meter, failures, limits }: StreamSto
       throw new StreamStoreError(error, index, stored);
     }
     return acknowledged;
+  };
+}
+
+/** Puts events into the queue, and waits while that is full. */
+function createEnqueue({ ingest, meter, limits }: StreamStoreOptions) {
+  const { fullPauseMs = FULL_PAUSE_MS, fullAttempts = FULL_ATTEMPTS } = limits ?? {};
+
+  /** Resolves when the events are queued, with the promise of their commit. */
+  return async (events: readonly EncodedEvent[], signal: AbortSignal) => {
+    for (let attempt = 1; ; attempt += 1) {
+      let onQueued = () => {};
+      const queued = new Promise<void>((resolve) => {
+        onQueued = resolve;
+      });
+      const committed = ingest(events, onQueued);
+      try {
+        await Promise.race([queued, committed]);
+        return { committed };
+      } catch (error) {
+        if (!(error instanceof IngestFullError)) throw error;
+        if (attempt >= fullAttempts) {
+          meter.dropped.client.queue_full += events.length;
+          throw error;
+        }
+      }
+      await sleep(fullPauseMs, undefined, { signal }).catch(() => {
+        throw signal.reason;
+      });
+    }
   };
 }
 

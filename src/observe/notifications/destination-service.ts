@@ -1,49 +1,35 @@
-import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { CallContext } from '../../contract/call/handler.js';
 import { paginationOf } from '../../contract/call/page.js';
-import { callerName, isoOf } from '../../contract/call/printed.js';
-import type { AuditFact } from '../../storage/database/audit-log.js';
-import type { Database } from '../../storage/database/database.js';
+import { callerName } from '../../contract/call/printed.js';
 import { once } from '../../storage/database/idempotency.js';
-import type { Mutator } from '../../storage/database/mutator.js';
 import { type Scoped, scopeOf } from '../../storage/database/scoped.js';
-import type { Attempt } from './attempt.js';
+import {
+  createDeliveryService,
+  type DeliveryServiceOptions,
+  destinationFact,
+  existingDestination,
+} from './delivery-service.js';
 import { createDeliveryStore } from './delivery-store.js';
-import { type DestinationRow, type Message, targetOf } from './destination.js';
+import type { DestinationRow } from './destination.js';
 import { createDestinationStore, type DestinationChanges } from './destination-store.js';
-import { deliveryNotFound, destinationNotFound, unusableDestination } from './notification-errors.js';
-import { printedDelivery, printedDestination, shownUrl } from './notification-presentation.js';
+import { unusableDestination } from './notification-errors.js';
+import { printedDestination, shownUrl } from './notification-presentation.js';
 import type { NotificationInputs } from './notification-schemas.js';
-import type { Sealer } from './sealer.js';
 import { newWebhookSecret } from './signing.js';
 
-export interface DestinationServiceOptions {
-  readonly database: Pick<Database, 'client'>;
-  readonly mutate: Mutator;
-  readonly sealer: Sealer;
-  readonly attempt: Attempt;
+export interface DestinationServiceOptions extends DeliveryServiceOptions {
   /** Most destinations of a namespace. */
   readonly maxDestinations: number;
   /** Whether there is an SMTP server. */
   readonly hasMail: boolean;
-  /** Called after each change: this process looks at the destinations again. */
-  readonly changed: () => void;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
 }
 
-/** Creates, changes and tests destinations, and lists what was sent to them. */
+/** Creates and changes destinations. */
 export function createDestinationService(options: DestinationServiceOptions) {
-  const { database, mutate, sealer, attempt, changed, now } = options;
+  const { database, mutate, sealer, changed, now } = options;
   const storeOf = (scope: Scoped) => createDestinationStore(scope, sealer);
   const reading = (context: CallContext) => scopeOf(context, database.client);
-
-  async function existing(scope: Scoped, id: number): Promise<DestinationRow> {
-    const row = await storeOf(scope).find(id);
-    if (row === null) throw destinationNotFound(id);
-    return row;
-  }
 
   async function printed(scope: Scoped, rows: readonly DestinationRow[]) {
     const open = await storeOf(scope).openDeliveries(rows.map(({ id }) => id));
@@ -56,6 +42,8 @@ export function createDestinationService(options: DestinationServiceOptions) {
   }
 
   return {
+    ...createDeliveryService(options),
+
     /** Throws VALIDATION_ERROR if there are too many, or no SMTP server for e-mail; or IDEMPOTENCY_CONFLICT. */
     async create(context: CallContext, input: NotificationInputs['createDestination']) {
       const { idempotency_key: key, ...request } = input;
@@ -82,7 +70,7 @@ export function createDestinationService(options: DestinationServiceOptions) {
           });
           return { id };
         });
-        const row = await existing(scope, value.id);
+        const row = await existingDestination(storeOf(scope), value.id);
         const result = { destination: await one(scope, row), secret: isRepeat ? null : secret };
         if (isRepeat) return { value: result, change: null };
         const audit = destinationFact('create', row, null, factsOf(row));
@@ -102,13 +90,13 @@ export function createDestinationService(options: DestinationServiceOptions) {
     /** Throws DESTINATION_NOT_FOUND. */
     async get(context: CallContext, id: number) {
       const scope = reading(context);
-      return { destination: await one(scope, await existing(scope, id)) };
+      return { destination: await one(scope, await existingDestination(storeOf(scope), id)) };
     },
 
     /** Throws DESTINATION_NOT_FOUND, or VALIDATION_ERROR for a member that its type does not have. */
     async update(context: CallContext, input: NotificationInputs['updateDestination']) {
       const made = await mutate(context, async (scope) => {
-        const before = await existing(scope, input.destination_id);
+        const before = await existingDestination(storeOf(scope), input.destination_id);
         const changes = changesOf(before, input);
         if (Object.keys(changes).length === 0) {
           return { value: { destination: await one(scope, before) }, change: null };
@@ -125,7 +113,7 @@ export function createDestinationService(options: DestinationServiceOptions) {
     /** Throws DESTINATION_NOT_FOUND. */
     async remove(context: CallContext, id: number) {
       await mutate(context, async (scope) => {
-        const before = await existing(scope, id);
+        const before = await existingDestination(storeOf(scope), id);
         await storeOf(scope).remove(id);
         return { value: null, change: {}, audit: destinationFact('delete', before, factsOf(before), null) };
       });
@@ -138,7 +126,7 @@ export function createDestinationService(options: DestinationServiceOptions) {
       const secret = newWebhookSecret();
       const { destination_id: id, overlap_seconds: overlap } = input;
       return mutate(context, async (scope) => {
-        const before = await existing(scope, id);
+        const before = await existingDestination(storeOf(scope), id);
         if (before.type !== 'webhook') {
           const message = `is of a destination of the type ${before.type}, which has no secret`;
           throw unusableDestination('destination_id', 'no_secret', message);
@@ -153,52 +141,6 @@ export function createDestinationService(options: DestinationServiceOptions) {
         const audit = destinationFact('rotate_secret', row, null, { overlap_seconds: overlap });
         return { value: { destination: await one(scope, row), secret }, change: {}, audit };
       });
-    },
-
-    /** Sends a notification now, outside of the outbox. Throws DESTINATION_NOT_FOUND. */
-    async test(context: CallContext, id: number) {
-      const row = await existing(reading(context), id);
-      const nowMs = now();
-      const result = await attempt(targetOf(row, nowMs), testMessage(row, nowMs), context.signal);
-      const { delivered, status, error } = result;
-      const facts = { delivered, status, error };
-      await mutate(context, async () => ({
-        value: null,
-        change: {},
-        audit: destinationFact('test', row, null, facts),
-      }));
-      return facts;
-    },
-
-    /** One page, newest first. Throws DESTINATION_NOT_FOUND for a destination that does not exist. */
-    async deliveries(context: CallContext, input: NotificationInputs['listDeliveries']) {
-      const scope = reading(context);
-      const { cursor, limit, destination_id: destinationId = null, state = null } = input;
-      if (destinationId !== null) await existing(scope, destinationId);
-      const filters = { cursor, limit, destinationId, state };
-      const page = await createDeliveryStore(scope).list(filters);
-      return { deliveries: page.rows.map(printedDelivery), pagination: paginationOf(page, limit) };
-    },
-
-    /** Throws DELIVERY_NOT_FOUND. */
-    async resend(context: CallContext, id: number) {
-      const made = await mutate(context, async (scope) => {
-        const store = createDeliveryStore(scope);
-        const before = await store.find(id);
-        if (before === null) throw deliveryNotFound(id);
-        const row = await store.resend(id, now());
-        const audit: AuditFact = {
-          action: 'notification_delivery.resend',
-          resource: 'notification_delivery',
-          id: String(id),
-          name: row.kind,
-          before: { state: before.state, attempts: before.attempts },
-          after: { state: row.state, destination_id: row.destinationId, message_id: row.messageId },
-        };
-        return { value: { delivery: printedDelivery(row) }, change: {}, audit };
-      });
-      changed();
-      return made;
     },
   };
 }
@@ -236,23 +178,6 @@ function changesOf(
     ...(enabled === undefined || enabled === before.enabled ? {} : { enabled }),
     ...(enabled === true && before.disabledReason !== null ? { disabledReason: null } : {}),
   };
-}
-
-function testMessage({ id, name, namespace }: DestinationRow, nowMs: number): Message {
-  const summary = `Test of the destination "${name}"`;
-  const data = { namespace, destination: { id, name } };
-  const payload = JSON.stringify({ type: 'test', timestamp: isoOf(nowMs), data });
-  return { messageId: `msg_${randomUUID()}`, kind: 'test', summary, payload };
-}
-
-function destinationFact(
-  what: string,
-  { id, name }: DestinationRow,
-  before: JsonObject | null,
-  after: JsonObject | null,
-): AuditFact {
-  const action = `notification_destination.${what}`;
-  return { action, resource: 'notification_destination', id: String(id), name, before, after };
 }
 
 /** What the audit log tells of a destination: no secret. */

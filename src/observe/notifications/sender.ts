@@ -48,23 +48,8 @@ export function createSender(options: SenderOptions): Sender {
   let held: { readonly holder: LeaseHolder; readonly attempts: AbortController } | undefined;
   let workedAtMs = 0;
   let timer: NodeJS.Timeout | undefined;
-  let looking: Promise<void> | undefined;
-  let again = false;
   let closed = false;
-
-  function wake(): void {
-    if (closed) return;
-    if (looking !== undefined) {
-      again = true;
-      return;
-    }
-    looking = look().finally(() => {
-      looking = undefined;
-      if (!again) return;
-      again = false;
-      wake();
-    });
-  }
+  const looks = createLooks(() => (closed ? null : look()));
 
   async function look(): Promise<void> {
     if (!subscriptions.any && held === undefined) return;
@@ -127,7 +112,7 @@ export function createSender(options: SenderOptions): Sender {
       if (left > 0) running.set(destinationId, left);
       else running.delete(destinationId);
       unsettled.push(outcomeOf(delivery, result, now()));
-      wake();
+      looks.wake();
     });
     claimed.set(id, sent);
   }
@@ -139,33 +124,22 @@ export function createSender(options: SenderOptions): Sender {
     await outbox.settle(outcomes);
     unsettled = unsettled.filter((one) => !outcomes.includes(one));
     workedAtMs = monotonic();
-    for (const { delivery, state, error, disabledReason } of outcomes) {
-      claimed.delete(delivery.id);
-      const facts = { destination: delivery.destinationId, delivery: delivery.id, error };
-      const subject = `notifications ${delivery.destinationId}`;
-      if (disabledReason !== null) {
-        failures.told(
-          'warn',
-          `${subject} gone`,
-          'a destination wants no more notifications: it is disabled',
-          facts,
-        );
-      } else if (state === 'dead') {
-        failures.told('warn', `${subject} dead`, 'a notification was not accepted for 24 hours', facts);
-      }
+    for (const outcome of outcomes) {
+      claimed.delete(outcome.delivery.id);
+      tellOfEnd(failures, outcome);
     }
   }
 
   return {
     start() {
       if (closed || timer !== undefined) return;
-      timer = setInterval(wake, intervalMs).unref();
-      wake();
+      timer = setInterval(looks.wake, intervalMs).unref();
+      looks.wake();
     },
     async close() {
       closed = true;
       clearInterval(timer);
-      await looking;
+      await looks.ended();
       const sent = [...claimed.values()];
       held?.attempts.abort();
       await Promise.all(sent);
@@ -177,6 +151,46 @@ export function createSender(options: SenderOptions): Sender {
       await held?.holder.end();
     },
   };
+}
+
+/** Looks one after the other, and once more after one during which it was woken. `look` returns null if there are no more. */
+function createLooks(look: () => Promise<void> | null) {
+  let looking: Promise<void> | undefined;
+  let again = false;
+
+  function wake(): void {
+    if (looking !== undefined) {
+      again = true;
+      return;
+    }
+    looking = look()?.finally(() => {
+      looking = undefined;
+      if (!again) return;
+      again = false;
+      wake();
+    });
+  }
+
+  return { wake, ended: async () => looking };
+}
+
+/** Logs the end of a delivery that was not accepted. */
+function tellOfEnd(
+  failures: SenderOptions['failures'],
+  { delivery, state, error, disabledReason }: Outcome,
+): void {
+  const facts = { destination: delivery.destinationId, delivery: delivery.id, error };
+  const subject = `notifications ${delivery.destinationId}`;
+  if (disabledReason !== null) {
+    failures.told(
+      'warn',
+      `${subject} gone`,
+      'a destination wants no more notifications: it is disabled',
+      facts,
+    );
+  } else if (state === 'dead') {
+    failures.told('warn', `${subject} dead`, 'a notification was not accepted for 24 hours', facts);
+  }
 }
 
 /** The destination wants nothing more (RFC 9110; Standard Webhooks). */

@@ -1,18 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { stringifyJson } from '../../../packages/exact-json/src/index.js';
 import { createBatchWriter } from '../../contract/runtime/batch-writer.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { Sealing } from '../../contract/secrets/sealing.js';
-import type { EvaluationRequest, RevisedVerdict } from '../../decide/decisions/revised-verdict.js';
+import type { RevisedVerdict } from '../../decide/decisions/revised-verdict.js';
 import type { ToldVerdict, VerdictObserver } from '../../decide/decisions/verdict-observer.js';
 import { stepLength } from '../../kernel/core/step.js';
-import type { Step } from '../../kernel/core/types.js';
 import type { FindSensitive } from '../../kernel/evaluators/optional-evaluators.js';
 import { OutcomeUnknownError } from '../../storage/database/errors.js';
-import { storableText } from '../../storage/database/text.js';
 import { createMasking, type Masking } from './masking.js';
-import { sealedContent } from './sample-content.js';
 import type { SampleLoss, SampleMeter } from './sample-meter.js';
+import { type Chosen, sampleRow } from './sample-row.js';
 import type { SamplingRegistry } from './sampling-registry.js';
 import { isInShare, type SampleRow, type SamplingRule } from './sampling-rule.js';
 
@@ -26,10 +23,6 @@ const ROWS_PER_WRITE = 100;
 const WAIT_MS = 200;
 /** Longest turn of masking, in milliseconds: evaluations come in between. */
 const TURN_MS = 2;
-/** A step so many times larger than what is kept is not searched: masking would hardly make it small enough. */
-const SEARCHED_SIZES = 4;
-const HOUR_MS = 3_600_000;
-const MAX_SHOWN_LENGTH = 255;
 
 export interface SampleCaptureOptions {
   readonly rules: Pick<SamplingRegistry, 'isEmpty' | 'needsControls' | 'of' | 'has'>;
@@ -55,26 +48,13 @@ export interface SampleCapture {
   settled(): Promise<void>;
 }
 
-/** A step that was chosen. */
-interface Chosen {
-  readonly rule: SamplingRule;
-  readonly request: EvaluationRequest;
-  readonly step: Step | Promise<Step | null>;
-  /** About, in characters; 0 for one that another thread holds. */
-  readonly length: number;
-  readonly agentKey: string;
-  readonly outcome: string;
-  readonly decisionId: string;
-  readonly atMs: number;
-}
-
 /**
  * It is called for every verdict. Without a rule in any namespace it reads one flag. Chosen steps wait in memory, are masked in
  * short turns, and written together: nothing of a step leaves the memory before it is masked.
  */
 export function createSampleCapture(options: SampleCaptureOptions): SampleCapture {
-  const { rules, sealing, findSensitive, insert, addDropped, meter, failures, now } = options;
-  const maskings = new WeakMap<SamplingRule, Masking>();
+  const { rules, sealing, findSensitive, insert, meter, failures, now } = options;
+  const maskingOf = createMaskings(findSensitive);
   let waiting: Chosen[] = [];
   let large = 0;
   let length = 0;
@@ -82,21 +62,17 @@ export function createSampleCapture(options: SampleCaptureOptions): SampleCaptur
   const writer = createBatchWriter({
     take,
     store: (batch: readonly Chosen[] | DroppedSteps) =>
-      batch instanceof Map ? countDropped(batch) : storeSteps(batch as readonly Chosen[]),
+      batch instanceof Map ? countDropped(options, batch) : storeSteps(batch as readonly Chosen[]),
     failed: (error) => failures.failed('samples', 'what is not kept of samples cannot be counted now', error),
     wakeMs: WAIT_MS,
   });
 
-  function choose({ request, verdict, caller, agent: agentKey }: ToldVerdict): void {
+  function choose(told: ToldVerdict): void {
+    const { request, verdict, caller, agent: agentKey } = told;
     const possible = rules.of(caller.namespace.name);
     if (possible.length === 0) return;
     const decisionId = String(verdict.decision_id);
-    const rule = possible.find(
-      (one) =>
-        (one.agentName === null || one.agentName === agentKey) &&
-        (one.controlId === null || wasAsked(verdict, one.controlId)) &&
-        isInShare(decisionId, one.share),
-    );
+    const rule = possible.find((one) => chooses(one, told, decisionId));
     if (rule === undefined) return;
     const { held } = request;
     const own = held === undefined ? stepLength(request.step) : 0;
@@ -130,44 +106,14 @@ export function createSampleCapture(options: SampleCaptureOptions): SampleCaptur
     if (reason === 'queue_full') failures.told('warn', 'samples', TOO_MANY, {});
   }
 
-  async function rowOf({ rule, request, step: given, ...facts }: Chosen): Promise<SampleRow | null> {
-    const read = await given;
+  async function rowOf(chosen: Chosen): Promise<SampleRow | null> {
+    const { rule, request } = chosen;
+    const read = await chosen.step;
     if (request.held !== undefined) large -= 1;
     if (read === null || !rules.has(rule)) return null;
-    let masking = maskings.get(rule);
-    if (masking === undefined) {
-      if (findSensitive === null) throw new Error(WITHOUT_PACKAGE);
-      masking = createMasking(rule, findSensitive);
-      maskings.set(rule, masking);
-    }
-    const cut = masking.withoutPaths(read);
-    if (sizeOf(cut.value) > rule.maxBytes * SEARCHED_SIZES) return tooLarge(rule);
-    const { sessionId = null, accepts = null } = request.options ?? {};
-    const call = { step: cut.value, sessionId, target: request.target ?? null };
-    const { value: kept, count } = masking.masked(call, read);
-    const { step } = kept;
-    if (sizeOf(step) > rule.maxBytes) return tooLarge(rule);
-    const { decisionId, agentKey: agentName, outcome, atMs: takenAtMs } = facts;
-    const of = { namespace: rule.namespace, decisionId };
-    const content = sealedContent(sealing, of, { ...kept, accepts });
-    return {
-      ...of,
-      ruleId: rule.id,
-      agentName,
-      stage: request.stage,
-      stepType: storableText(step.type, MAX_SHOWN_LENGTH),
-      stepName: storableText(step.name, MAX_SHOWN_LENGTH),
-      outcome,
-      takenAtMs,
-      expiresAtMs: takenAtMs + rule.retentionHours * HOUR_MS,
-      maskedValues: cut.count + count,
-      content,
-    };
-  }
-
-  function tooLarge(rule: SamplingRule): null {
-    lose('too_large', rule);
-    return null;
+    const row = sampleRow(chosen, read, maskingOf(rule), sealing);
+    if (row === null) lose('too_large', rule);
+    return row;
   }
 
   /** What cannot be masked is not kept. */
@@ -211,16 +157,6 @@ export function createSampleCapture(options: SampleCaptureOptions): SampleCaptur
     yield counted;
   }
 
-  async function countDropped(counted: DroppedSteps): Promise<void> {
-    try {
-      await addDropped(counted);
-    } catch (error) {
-      // They may be counted: then they are not counted again.
-      if (!(error instanceof OutcomeUnknownError)) throw error;
-      failures.failed('samples', 'what is not kept of samples cannot be counted now', error);
-    }
-  }
-
   return {
     observer: {
       get nonMatches() {
@@ -234,13 +170,46 @@ export function createSampleCapture(options: SampleCaptureOptions): SampleCaptur
   };
 }
 
+/** The masking of each rule, made once. */
+function createMaskings(findSensitive: FindSensitive | null): (rule: SamplingRule) => Masking {
+  const maskings = new WeakMap<SamplingRule, Masking>();
+  return (rule) => {
+    if (findSensitive === null) throw new Error(WITHOUT_PACKAGE);
+    const masking = maskings.get(rule) ?? createMasking(rule, findSensitive);
+    maskings.set(rule, masking);
+    return masking;
+  };
+}
+
+async function countDropped(
+  { addDropped, failures }: SampleCaptureOptions,
+  counted: DroppedSteps,
+): Promise<void> {
+  try {
+    await addDropped(counted);
+  } catch (error) {
+    // They may be counted: then they are not counted again.
+    if (!(error instanceof OutcomeUnknownError)) throw error;
+    failures.failed('samples', 'what is not kept of samples cannot be counted now', error);
+  }
+}
+
+/** Whether a rule chooses the step of a verdict. */
+function chooses(
+  { agentName, controlId, share }: SamplingRule,
+  { verdict, agent }: ToldVerdict,
+  decisionId: string,
+): boolean {
+  return (
+    (agentName === null || agentName === agent) &&
+    (controlId === null || wasAsked(verdict, controlId)) &&
+    isInShare(decisionId, share)
+  );
+}
+
 /** Whether a control was checked for a step. */
 function wasAsked({ matches, errors, non_matches: others }: RevisedVerdict, controlId: number): boolean {
   return [matches, errors, others].some((results) => results.some(({ control_id: id }) => id === controlId));
-}
-
-function sizeOf(step: Step): number {
-  return Buffer.byteLength(stringifyJson({ ...step }));
 }
 
 const TOO_MANY =

@@ -8,7 +8,7 @@ import { controlFact, controlState } from '../../manage/controls/control-audit.j
 import { proposeControl } from '../../manage/controls/control-proposal.js';
 import type { Reviewer } from '../../manage/controls/control-review.js';
 import { createControlStore } from '../../manage/controls/control-store.js';
-import { isDraft } from '../../manage/controls/definition/definition.js';
+import { type ControlDefinition, isDraft } from '../../manage/controls/definition/definition.js';
 import { definitionIndex } from '../../manage/controls/definition-index.js';
 import { readStoredDefinition } from '../../manage/controls/definition-presentation.js';
 import { demandInstalled } from '../../manage/controls/demand-installed.js';
@@ -128,20 +128,10 @@ export function createShadowService(options: ShadowServiceOptions) {
       const promoted = await mutate(context, async (scope) => {
         const shadow = await found(scope, controlId);
         const { row: before, version: current } = await controlWithVersion(scope, controlId);
-        if (shadow.id !== seen) {
-          throw shadowChanged(controlId, `it is the shadow ${shadow.id}, and not ${seen}`);
-        }
-        if (current !== shadow.baseVersion) {
-          const problem = `the control has version ${current}, and had version ${shadow.baseVersion} when the shadow was set`;
-          throw shadowChanged(controlId, problem);
-        }
-        const read = readStoredDefinition(shadow.data, evaluators);
-        if (!read.ok || isDraft(read.stored)) {
-          throw shadowChanged(controlId, 'its definition is not valid any more');
-        }
-        demandInstalled(read.stored, evaluators);
-        await checkReferences(referenceProblems, scope, read.stored, context.principal.agents);
-        const written = { data: shadow.data, ...definitionIndex(read.stored), updatedAtMs: now() };
+        const proposed = promotable(shadow, seen, current, evaluators);
+        demandInstalled(proposed, evaluators);
+        await checkReferences(referenceProblems, scope, proposed, context.principal.agents);
+        const written = { data: shadow.data, ...definitionIndex(proposed), updatedAtMs: now() };
         await createControlStore(scope).update(controlId, written);
         await createShadowStore(scope).remove(controlId);
         const after = { ...before, ...written };
@@ -173,6 +163,28 @@ export function createShadowService(options: ShadowServiceOptions) {
       return {};
     },
   };
+}
+
+/** The definition of a shadow that can take the place of its control. Throws SHADOW_CHANGED. */
+function promotable(
+  shadow: ShadowRow,
+  seen: number,
+  current: number,
+  evaluators: EvaluatorRegistry,
+): ControlDefinition {
+  const { controlId } = shadow;
+  if (shadow.id !== seen) {
+    throw shadowChanged(controlId, `it is the shadow ${shadow.id}, and not ${seen}`);
+  }
+  if (current !== shadow.baseVersion) {
+    const problem = `the control has version ${current}, and had version ${shadow.baseVersion} when the shadow was set`;
+    throw shadowChanged(controlId, problem);
+  }
+  const read = readStoredDefinition(shadow.data, evaluators);
+  if (!read.ok || isDraft(read.stored)) {
+    throw shadowChanged(controlId, 'its definition is not valid any more');
+  }
+  return read.stored;
 }
 
 /** A shadow as the audit log shows it. */

@@ -149,8 +149,12 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
         return permitted(runtimeTokens.principalOf(apiKey), method, 'token');
       if (runtime.mode === 'jwt') throw missingRuntimeToken();
     }
-    if (upstream !== undefined) return ofUpstream(upstream, apiKey, method);
-    if (apiKey === undefined) return permitted(ofCertificate(certificate), method, 'key');
+    if (upstream !== undefined) {
+      const decided = decidedCaller(upstream, apiKey, method);
+      // It is asked for the target, which only the request tells.
+      return decided === null ? undecidedCaller(method) : permitted(decided, method, 'key');
+    }
+    if (apiKey === undefined) return permitted(ofCertificate(keyRing, certificate), method, 'key');
     const known = keyRing.find(apiKey);
     if (known === undefined) return ofToken(apiKey, method);
     return permitted(known.principal, method, 'key');
@@ -161,27 +165,6 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return apiKey !== undefined && (runtime.mode === 'jwt' || isRuntimeToken(apiKey));
   }
 
-  /** The caller as far as another service has decided already. */
-  function ofUpstream(
-    from: UpstreamDecisions,
-    apiKey: string | undefined,
-    method: ProtectedMethod,
-  ): Principal {
-    if (apiKey === undefined) throw missingKey();
-    // It is asked for the target, which only the request tells.
-    if (method.operation === EXCHANGE_OPERATION) return undecidedCaller(method);
-    const principal = from.find(apiKey, method);
-    if (principal === undefined) throw undecidedByUpstream();
-    return permitted(principal, method, 'key');
-  }
-
-  function needsUpstream(from: UpstreamDecisions, apiKey: string, method: ProtectedMethod): boolean {
-    if (method.operation === EXCHANGE_OPERATION) return false;
-    const isRuntime = runtime.mode !== 'auth' && method.operation === RUNTIME_OPERATION;
-    if (isRuntime && (runtime.mode !== 'both' || isRuntimeToken(apiKey))) return false;
-    return !from.knows(apiKey, method);
-  }
-
   function ofToken(token: string, method: ProtectedMethod): Principal {
     const principal = tokens?.find(token);
     if (principal === undefined) throw tokens?.wasValid(token) === true ? expiredToken() : invalidKey();
@@ -190,13 +173,6 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   const find = (apiKey: string): Principal | undefined =>
     keyRing.find(apiKey)?.principal ?? tokens?.find(apiKey);
-
-  function ofCertificate(certificate: CertificateNames | undefined): Principal {
-    if (certificate === undefined) throw missingKey();
-    const known = certificate.validToMs > Date.now() ? keyRing.findCertificate(certificate.ids) : undefined;
-    if (known === undefined) throw unknownCertificate();
-    return known.principal;
-  }
 
   /** The check of every call: whether its caller has a scope of the method, in a namespace that exists. */
   function permitted(principal: Principal, method: ProtectedMethod, kind: CredentialKind): Principal {
@@ -220,7 +196,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     },
     isUnverified(apiKey, method = ANY_CALL) {
       if (!enabled) return false;
-      if (upstream !== undefined) return needsUpstream(upstream, apiKey, method);
+      if (upstream !== undefined) return needsUpstream(upstream, runtime.mode, apiKey, method);
       if (tokens === undefined || (runtime.mode === 'jwt' && method.operation === RUNTIME_OPERATION))
         return false;
       return !isRuntimeToken(apiKey) && tokens.isUnverified(apiKey) && keyRing.find(apiKey) === undefined;
@@ -232,13 +208,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       return undefined;
     },
     find(apiKey) {
-      if (upstream === undefined) return find(apiKey);
-      try {
-        return upstream.find(apiKey, ANY_CALL);
-      } catch (error) {
-        if (error instanceof ServiceError) return undefined;
-        throw error;
-      }
+      return upstream === undefined ? find(apiKey) : findDecided(upstream, apiKey);
     },
     wasValid: (apiKey) => keyRing.wasValid(apiKey) || tokens?.wasValid(apiKey) === true,
     async recognizes({ apiKey, session }) {
@@ -254,4 +224,45 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     },
     ...startedSessions,
   };
+}
+
+function ofCertificate(keyRing: KeyRing, certificate: CertificateNames | undefined): Principal {
+  if (certificate === undefined) throw missingKey();
+  const known = certificate.validToMs > Date.now() ? keyRing.findCertificate(certificate.ids) : undefined;
+  if (known === undefined) throw unknownCertificate();
+  return known.principal;
+}
+
+/** The caller as far as another service has decided already; null for an exchange, about which it is asked later. */
+function decidedCaller(
+  from: UpstreamDecisions,
+  apiKey: string | undefined,
+  method: ProtectedMethod,
+): Principal | null {
+  if (apiKey === undefined) throw missingKey();
+  if (method.operation === EXCHANGE_OPERATION) return null;
+  const principal = from.find(apiKey, method);
+  if (principal === undefined) throw undecidedByUpstream();
+  return principal;
+}
+
+function needsUpstream(
+  from: UpstreamDecisions,
+  mode: RuntimeMode,
+  apiKey: string,
+  method: ProtectedMethod,
+): boolean {
+  if (method.operation === EXCHANGE_OPERATION) return false;
+  const isRuntime = mode !== 'auth' && method.operation === RUNTIME_OPERATION;
+  if (isRuntime && (mode !== 'both' || isRuntimeToken(apiKey))) return false;
+  return !from.knows(apiKey, method);
+}
+
+function findDecided(from: UpstreamDecisions, apiKey: string): Principal | undefined {
+  try {
+    return from.find(apiKey, ANY_CALL);
+  } catch (error) {
+    if (error instanceof ServiceError) return undefined;
+    throw error;
+  }
 }

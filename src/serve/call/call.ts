@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
-import { Code, ConnectError } from '@connectrpc/connect';
+import { Code, type ConnectError } from '@connectrpc/connect';
 import type { AgentLimit } from '../../contract/call/agent-limit.js';
 import { ANONYMOUS, type AnyHandler, type HandlerCall, type Principal } from '../../contract/call/handler.js';
 import type { Namespace, TargetName } from '../../contract/call/namespace.js';
@@ -11,8 +11,9 @@ import type { CallTicket } from '../admission/call-ticket.js';
 import type { Credentials } from '../auth/request-credentials.js';
 import { toItemStatus, toRpcStatus } from '../wire/error-status.js';
 import { REVISION_HEADER, STALENESS_HEADER, WARNING_HEADER, warningHeader } from '../wire/reply-headers.js';
-import { codeWord, isUnexpected, type RpcStatus } from '../wire/rpc-status.js';
+import { codeWord, type RpcStatus } from '../wire/rpc-status.js';
 import type { CallHost, CallRoute, RpcCaller } from './call-host.js';
+import { logEnd, logFailure, logLeaving } from './call-log.js';
 import { type CallTime, createCallTime } from './call-time.js';
 
 /** One call as its adapter received it. */
@@ -215,14 +216,14 @@ export class Call implements HandlerCall, RpcCaller {
 
   itemFailed(error: unknown): RpcStatus {
     const status = toItemStatus(error);
-    this.#logFailure(status, error);
+    logFailure(this.#host, this, status, error);
     return status;
   }
 
   /** The status of the whole call, if it is an RPC; logged like that of an item. */
   statusOf(error: unknown): RpcStatus {
     const status = toRpcStatus(error);
-    this.#logFailure(status, error);
+    logFailure(this.#host, this, status, error);
     return status;
   }
 
@@ -230,34 +231,16 @@ export class Call implements HandlerCall, RpcCaller {
   failed(status: { readonly code: Code }, error: unknown): void {
     if (this.#isLeaving(error)) {
       this.code = codeWord(Code.Canceled);
-      this.#host.log.debug(
-        { requestId: this.requestId, rpc: this.route.path.slice(1) },
-        'the client went away',
-      );
+      logLeaving(this.#host, this);
       return;
     }
     this.code = codeWord(status.code);
-    this.#logFailure(status, error);
+    logFailure(this.#host, this, status, error);
   }
 
   /** Whether `error` only says that the caller disconnected: over HTTP/1.1 it has no status. */
   #isLeaving(error: unknown): boolean {
     return error instanceof Error && error.name === 'AbortError' && this.#caller.aborted;
-  }
-
-  /** Logs faults of the server and RPCs that cannot be served at present. Errors of callers are not logged. */
-  #logFailure(status: { readonly code: Code }, error: unknown): void {
-    const { log, failures } = this.#host;
-    const rpc = this.route.path.slice(1);
-    if (isUnexpected(status))
-      log.error({ err: error, requestId: this.requestId, rpc, ...this.traceFacts(error) }, 'an RPC failed');
-    // Errors that already have a status were caused from outside, for example by shutdown.
-    else if (status.code === Code.Unavailable && !(error instanceof ConnectError)) {
-      failures.failed(`unavailable ${rpc}`, 'an RPC could not be served', error, {
-        rpc,
-        ...this.traceFacts(error),
-      });
-    }
   }
 
   /**
@@ -285,17 +268,11 @@ export class Call implements HandlerCall, RpcCaller {
     this.#onEnd?.();
     this.#forgetWithdrawal?.();
     this.ticket.end();
-    const { route } = this;
-    const { policies, log, logsCalls } = this.#host;
+    const { policies, logsCalls } = this.#host;
     const ms = performance.now() - this.startedAt;
-    route.ended(this.code, status, ms / 1000);
+    this.route.ended(this.code, status, ms / 1000);
     for (const policy of policies) policy.ended?.(this);
-    if (!logsCalls) return;
-    const { name } = this.principal;
-    const key = name === null ? {} : { key: name };
-    const trace = this.traceFacts();
-    const facts = { reqId: this.requestId, method: route.verb, path: route.path, status, ...key, ...trace };
-    log.debug({ ...facts, ms: Math.round(ms * 1000) / 1000 }, 'request');
+    if (logsCalls) logEnd(this.#host, this, status, ms);
   }
 
   get #caller(): AbortSignal {

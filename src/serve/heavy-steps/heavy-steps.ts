@@ -1,18 +1,9 @@
-import {
-  type DuplicateMembers,
-  parseStoredJson,
-  stringifyJson,
-} from '../../../packages/exact-json/src/index.js';
+import type { DuplicateMembers } from '../../../packages/exact-json/src/index.js';
 import { ownMemory } from '../../../packages/supervised-worker/src/index.js';
 import type { MessageReader } from '../../contract/call/handler.js';
-import type { StoredDefinition } from '../../decide/agent-state/agent-control-store.js';
-import type { HeldStep } from '../../decide/decisions/held-step.js';
-import type { ForeignMemory } from '../../decide/memory/memory-types.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
 import type { ControlFailure } from '../../kernel/core/linked-control.js';
-import type { StepIdentity } from '../../kernel/core/memory.js';
-import type { StepComparison, StepSchemaMode, StepSchemas } from '../../kernel/core/step-schemas.js';
-import type { ControlProgram, Step, Verdict } from '../../kernel/core/types.js';
+import type { StepSchemaMode } from '../../kernel/core/step-schemas.js';
 import type { EvaluatorMeter } from '../../kernel/evaluators/metered.js';
 import type { HeldExplain } from '../../observe/explain/explain-service.js';
 import { unavailable } from '../../storage/database/errors.js';
@@ -22,16 +13,10 @@ import type { EvaluationFields } from '../wire/evaluation-codec.js';
 import { addCounts } from './check-counters.js';
 import { createExplainReader } from './explain-reader.js';
 import { createForeignChecks } from './foreign-evaluators.js';
+import { createHeldSteps, type HeldStepsOptions } from './held-steps.js';
 import { stepLost, ThreadLink, type ThreadLinkOptions } from './thread-link.js';
 import { answerMemory } from './thread-memory.js';
-import type {
-  ForeignEvaluator,
-  FromThread,
-  JobMemory,
-  ReadItem,
-  StepJob,
-  StepThreadData,
-} from './thread-messages.js';
+import type { ForeignEvaluator, FromThread, ReadItem, StepThreadData } from './thread-messages.js';
 
 /**
  * Smallest messages that are passed on, in bytes: reading 64 KB and searching them for ten controls takes some two
@@ -45,22 +30,16 @@ const MIN_BYTES: Readonly<Record<EvaluationRpc, number>> = {
   evaluateBatch: 256 * 1024,
 };
 
-export interface HeavyStepsOptions extends ThreadLinkOptions {
+export interface HeavyStepsOptions extends ThreadLinkOptions, HeldStepsOptions {
   readonly registry: EvaluatorRegistry;
   /** Evaluators that the thread has itself, by name, with the meters to which it adds. */
   readonly meters: ReadonlyMap<string, EvaluatorMeter>;
-  /** The stored controls of a program; undefined for a program that the service does not know. */
-  readonly definitionsOf: (program: ControlProgram) => readonly StoredDefinition[] | undefined;
-  /** The text of schemas; undefined for those with which no step is compared. */
-  readonly schemasText: (schemas: StepSchemas) => string | undefined;
   /** How steps of an agent with this setting are compared with its schemas. */
   readonly modeOf: (own: StepSchemaMode | null) => StepSchemaMode;
   readonly emptyDenies: boolean;
   readonly keepEvaluators: number;
   readonly duplicates: DuplicateMembers;
   readonly onFailure: (failure: ControlFailure) => void;
-  /** What is kept of earlier steps; without it, checks with memory are errors. */
-  readonly memory?: ForeignMemory | undefined;
 }
 
 /** The thread for large messages, as the application starts and ends it. */
@@ -77,7 +56,7 @@ export interface HeavyStepThread extends HeavySteps {
  * lost, what it worked at fails with SERVICE_UNAVAILABLE.
  */
 export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
-  const { registry, meters, definitionsOf, duplicates } = options;
+  const { registry, meters, duplicates } = options;
   const foreign: ForeignEvaluator[] = [...registry.values()]
     .filter(({ name }) => !meters.has(name))
     .map(({ name, external = false }) => ({ name, external }));
@@ -88,9 +67,7 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
   };
   const checks = createForeignChecks(registry);
   const link = new ThreadLink(options, { workerData, isAwaited: () => checks.isBusy, received, lost });
-  /** The numbers of programs and schemas that the current thread was given. */
-  let numbers = new WeakMap<ControlProgram | StepSchemas, number>();
-  let jobs: StepJob[] = [];
+  const held = createHeldSteps(link, options);
 
   function received(message: FromThread): void {
     if ('answers' in message) {
@@ -112,97 +89,8 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
   }
 
   function lost(): void {
-    jobs = [];
-    numbers = new WeakMap();
+    held.threadLost();
     checks.dropAll();
-  }
-
-  /** The number of a program, which the thread is given before it is used. */
-  function numberOf(program: ControlProgram): number {
-    const known = numbers.get(program);
-    if (known !== undefined) return known;
-    const controls = definitionsOf(program);
-    if (controls === undefined) throw new Error('a program was not made by this service');
-    const number = link.next();
-    link.post({ program: number, controls });
-    numbers.set(program, number);
-    return number;
-  }
-
-  /** The same for schemas; null for those with which no step is compared. */
-  function numberOfSchemas(schemas: StepSchemas): number | null {
-    const known = numbers.get(schemas);
-    if (known !== undefined) return known;
-    const text = options.schemasText(schemas);
-    if (text === undefined) return null;
-    const number = link.next();
-    link.post({ schemas: number, text });
-    numbers.set(schemas, number);
-    return number;
-  }
-
-  /** What the thread needs for a program with memory. */
-  async function jobMemory(
-    identity: StepIdentity | null,
-    comparison: StepComparison | null,
-  ): Promise<JobMemory | null> {
-    if (identity === null || options.memory === undefined) return null;
-    return {
-      identity,
-      hashKey: await options.memory.hashKey(),
-      enforcesSchemas: comparison?.mode === 'enforce',
-    };
-  }
-
-  /** Evaluations of one turn are passed on together: a batch has many. */
-  function passOn(job: StepJob): void {
-    jobs.push(job);
-    if (jobs.length > 1) return;
-    queueMicrotask(() => {
-      const ready = jobs;
-      jobs = [];
-      if (ready.length > 0) link.post({ evaluate: ready });
-    });
-  }
-
-  function heldStep(message: number, index: number): HeldStep {
-    return {
-      async evaluate(program, comparison, stage, detail, { signal }, agent, identity) {
-        const remembered = await jobMemory(identity, comparison);
-        const facts = agent === null ? null : stringifyJson({ ...agent });
-        // A thread keeps few programs: what it has dropped is passed on once more.
-        for (let attempt = 1; attempt <= 2; attempt += 1) {
-          // A caller that left while its message was read.
-          signal.throwIfAborted();
-          if (link.thread === undefined) break;
-          const schemas = comparison && numberOfSchemas(comparison.schemas);
-          const number = numberOf(program);
-          const given = { message, index, program: number, schemas, stage, detail, agent: facts, remembered };
-          const job = link.next();
-          passOn({ job, ...given });
-          const abort = (): void => link.post({ abort: job });
-          signal.addEventListener('abort', abort, { once: true });
-          const answer = await link.answerTo(job).finally(() => signal.removeEventListener('abort', abort));
-          if ('verdict' in answer) {
-            const verdict = parseStoredJson(answer.verdict) as unknown as Verdict;
-            // Schemas that are not known are the same for every step.
-            const isUnknown = comparison !== null && schemas === null;
-            return {
-              verdict,
-              mismatch: isUnknown ? comparison.schemas.compare(NO_STEP, stage, () => {}) : answer.mismatch,
-            };
-          }
-          numbers.delete(program);
-          if (comparison !== null) numbers.delete(comparison.schemas);
-        }
-        throw stepLost();
-      },
-      async read() {
-        const answer = await link.ask((give) => ({ give, message, index })).answer;
-        if (!('step' in answer)) throw stepLost();
-        return parseStoredJson(answer.step) as unknown as Step;
-      },
-    };
   }
 
   function fieldsOf({ detail, read }: ReadItem, message: number, index: number): EvaluationFields {
@@ -211,7 +99,7 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
     return {
       ...NO_FIELDS,
       detail,
-      read: { request: { ...read.request, step, held: heldStep(message, index) } },
+      read: { request: { ...read.request, step, held: held.step(message, index) } },
     };
   }
 
@@ -255,8 +143,6 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
     close: () => link.close(),
   };
 }
-
-const NO_STEP: Step = { type: '', name: '', input: null, output: null, context: null };
 
 const NO_FIELDS: Omit<EvaluationFields, 'detail' | 'read'> = {
   agentName: '',

@@ -9,6 +9,7 @@ import type { FrontGate } from '../admission/front-gate.js';
 import { clientCertificateOf } from '../auth/client-certificate.js';
 import { belowBase } from '../http/base-path.js';
 import { type ConnectionAges, limitAge, limitOpening } from './connection-times.js';
+import { Draining, type DrainOptions } from './draining.js';
 import { FrontServer } from './front-server.js';
 import { Http1Connection, headerCount, refuseTooManyHeaders } from './http1-connection.js';
 import { createHttp2Sockets, type StreamTaker } from './http2-server.js';
@@ -74,11 +75,6 @@ export interface Listener {
   counts(): ListenerCounts;
 }
 
-interface DrainOptions {
-  readonly graceMs?: number;
-  readonly noticeMs?: number;
-}
-
 type RequestHandler = (
   request: IncomingMessage | Http2ServerRequest,
   response: ServerResponse | Http2ServerResponse,
@@ -89,155 +85,20 @@ type RequestHandler = (
  * Throws an Error with the reason if the certificate or key cannot be used.
  */
 export function createListener(options: ListenerOptions = {}): Listener {
-  const { basePath = null } = options;
   const limits: ListenerLimits = { ...DEFAULT_LISTENER_LIMITS, ...options.limits };
   const onProblem: ProblemListener = options.onProblem ?? (() => {});
   const tlsGate = options.tls && createTlsGate(options.tls, onProblem, options.tls);
   const connections = new OpenConnections();
-  const draining = new AbortController();
+  const draining = new Draining(connections, limits.drainGraceMs);
   let front: FrontServer | undefined;
-  let drained: Promise<void> | undefined;
-
-  /** Whether connections that open now are closed. */
-  let isClosing = false;
-
-  function finishAll(): void {
-    isClosing = true;
-    connections.finishAll();
-  }
-
-  function drain({ graceMs = limits.drainGraceMs, noticeMs = 0 }: DrainOptions = {}): Promise<void> {
-    let notice: NodeJS.Timeout | undefined;
-    if (drained === undefined) {
-      draining.abort();
-      const stopped = front?.stopAccepting();
-      if (noticeMs > 0) {
-        connections.retireAll();
-        notice = setTimeout(finishAll, noticeMs);
-      } else finishAll();
-      drained = Promise.all([stopped, connections.whenEmpty()]).then(() => {});
-    }
-    const deadline = setTimeout(() => connections.destroyAll(), graceMs);
-    return drained.finally(() => {
-      clearTimeout(notice);
-      clearTimeout(deadline);
-    });
-  }
-
-  function createFront(handle: RequestHandler): FrontServer {
-    const http1 = new WeakMap<Socket, Http1Connection>();
-    const waitingRequests: WaitingCount = { waiting: 0 };
-    const { admission, gate } = options;
-    const http2 = createHttp2Sockets({
-      limits,
-      onRequest: handle,
-      onProblem,
-      admission,
-      gate,
-      takeStream: options.takeStream,
-    });
-
-    const server = new FrontServer(limits, onHttp1Request, {
-      accept,
-      drain,
-      closeIdle: () => connections.closeIdle(),
-      destroyAll: () => connections.destroyAll(),
-    });
-    server.on('drop', (peer) => onProblem({ kind: 'refused', remoteAddress: peer?.remoteAddress }));
-    server.on('listening', () => server.on('error', (error) => onProblem({ kind: 'accept', error })));
-    server.on('timeout', (socket) => http1.get(socket)?.quiet());
-    // The answer itself is sent by `answerClientError`, which ignores destroyed sockets.
-    server.on('clientError', (_error, socket) => {
-      const connection = http1.get(socket as Socket);
-      if (connection === undefined || !connection.mayAnswerError()) socket.destroy();
-    });
-
-    function onHttp1Request(request: IncomingMessage, response: ServerResponse): void {
-      http1.get(request.socket)?.take(request, response, serveHttp1Request);
-    }
-
-    function serveHttp1Request(
-      connection: Http1Connection,
-      request: IncomingMessage,
-      response: ServerResponse,
-    ): void {
-      connection.peer?.callStarted();
-      if (basePath !== null) request.url = belowBase(request.url ?? '', basePath);
-      if (!connection.begin(response)) return;
-      if (headerCount(request) > limits.maxHeaderCount) refuseTooManyHeaders(response);
-      else if (options.takeRequest?.(request, response) === true) return;
-      else if (gate === undefined) handle(request, response);
-      else gate.request(request, response, () => handle(request, response));
-    }
-
-    function accept(accepted: Socket): void {
-      const remoteAddress = accepted.remoteAddress;
-      accepted.on('error', (error) => onProblem({ kind: 'socket', error, remoteAddress }));
-      const peer = admission?.connect(accepted);
-      if (admission !== undefined && peer === undefined) {
-        onProblem({ kind: 'refused', remoteAddress });
-        accepted.destroy();
-        return;
-      }
-      connections.add(accepted);
-      const { opened, inTurn } = limitOpening(peer, limits.openingTimeoutMs, () => {
-        onProblem({ kind: 'opening-timeout', remoteAddress });
-        accepted.destroy();
-      });
-      accepted.once('close', opened);
-
-      const establish = (socket: Socket, protocol: Protocol, received?: Buffer) => {
-        if (socket.destroyed || isClosing) {
-          accepted.destroy();
-        } else if (protocol === 'http2') {
-          const connection = http2.serve(socket, opened, peer);
-          if (connection === undefined) accepted.destroy();
-          else {
-            connections.established(accepted, connection);
-            if (draining.signal.aborted) connection.retire();
-            limitAge(accepted, connection, connection.session, options.ages);
-          }
-        } else {
-          opened();
-          const pipelined = peer && new PipelinedRequests(socket, peer, waitingRequests);
-          const connection = new Http1Connection(socket, limits, onProblem, peer, pipelined);
-          http1.set(socket, connection);
-          connections.established(accepted, connection);
-          if (draining.signal.aborted) connection.retire();
-          limitAge(accepted, connection, socket, options.ages);
-          server.serveHttp1(socket);
-          if (received !== undefined && peer?.isUnknown === true && !isOneRequest(received))
-            pipelined?.slice();
-          if (peer !== undefined) admission?.recognize(socket, peer);
-        }
-      };
-      const secured = (socket: TLSSocket, protocol: Protocol): void => {
-        if (peer !== undefined) peer.certificate = clientCertificateOf(socket);
-        establish(socket, protocol);
-      };
-      const refuse = (spoken: Opening, received: Buffer): void => {
-        opened();
-        onProblem({ kind: 'wrong-protocol', remoteAddress });
-        refuseProtocol(accepted, spoken, received, limits.lingerMs);
-      };
-      peekProtocol(accepted, (spoken, received) => {
-        if (tlsGate) {
-          if (spoken === 'tls' || !isHttp(received)) inTurn(() => tlsGate.handshake(accepted, secured));
-          else refuse(spoken, received);
-        } else if (spoken === 'tls') refuse(spoken, received);
-        else if (spoken === 'http2' && peer !== undefined && isResetStorm(received)) peer.cutOff();
-        else inTurn(() => establish(accepted, spoken, received));
-      });
-    }
-
-    return server;
-  }
+  const drain = (wanted?: DrainOptions) => draining.begin(() => front?.stopAccepting(), wanted);
+  const parts = { limits, onProblem, tlsGate, connections, draining, drain };
 
   return {
     serverFactory: (handler) => {
       if (front !== undefined) throw new Error('A listener serves one Fastify instance only');
       // Fastify types its handler for one kind of server, but handles requests of both.
-      front = createFront(handler as RequestHandler);
+      front = createFront(options, parts, handler as RequestHandler);
       return front;
     },
     expectConnections: () => front?.expectHandedOver(),
@@ -263,4 +124,127 @@ export function createListener(options: ListenerOptions = {}): Listener {
     drain,
     counts: () => connections.counts(),
   };
+}
+
+/** What the server of a listener shares with it. */
+interface FrontParts {
+  readonly limits: ListenerLimits;
+  readonly onProblem: ProblemListener;
+  readonly tlsGate: ReturnType<typeof createTlsGate> | undefined;
+  readonly connections: OpenConnections;
+  readonly draining: Draining;
+  readonly drain: () => Promise<void>;
+}
+
+/** The server of the port, for one Fastify instance. */
+function createFront(
+  options: ListenerOptions,
+  { limits, onProblem, tlsGate, connections, draining, drain }: FrontParts,
+  handle: RequestHandler,
+): FrontServer {
+  const http1 = new WeakMap<Socket, Http1Connection>();
+  const waitingRequests: WaitingCount = { waiting: 0 };
+  const { admission, gate, basePath = null } = options;
+  const http2 = createHttp2Sockets({
+    limits,
+    onRequest: handle,
+    onProblem,
+    admission,
+    gate,
+    takeStream: options.takeStream,
+  });
+
+  const server = new FrontServer(limits, onHttp1Request, {
+    accept,
+    drain,
+    closeIdle: () => connections.closeIdle(),
+    destroyAll: () => connections.destroyAll(),
+  });
+  server.on('drop', (peer) => onProblem({ kind: 'refused', remoteAddress: peer?.remoteAddress }));
+  server.on('listening', () => server.on('error', (error) => onProblem({ kind: 'accept', error })));
+  server.on('timeout', (socket) => http1.get(socket)?.quiet());
+  // The answer itself is sent by `answerClientError`, which ignores destroyed sockets.
+  server.on('clientError', (_error, socket) => {
+    const connection = http1.get(socket as Socket);
+    if (connection === undefined || !connection.mayAnswerError()) socket.destroy();
+  });
+
+  function onHttp1Request(request: IncomingMessage, response: ServerResponse): void {
+    http1.get(request.socket)?.take(request, response, serveHttp1Request);
+  }
+
+  function serveHttp1Request(
+    connection: Http1Connection,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): void {
+    connection.peer?.callStarted();
+    if (basePath !== null) request.url = belowBase(request.url ?? '', basePath);
+    if (!connection.begin(response)) return;
+    if (headerCount(request) > limits.maxHeaderCount) refuseTooManyHeaders(response);
+    else if (options.takeRequest?.(request, response) === true) return;
+    else if (gate === undefined) handle(request, response);
+    else gate.request(request, response, () => handle(request, response));
+  }
+
+  function accept(accepted: Socket): void {
+    const remoteAddress = accepted.remoteAddress;
+    accepted.on('error', (error) => onProblem({ kind: 'socket', error, remoteAddress }));
+    const peer = admission?.connect(accepted);
+    if (admission !== undefined && peer === undefined) {
+      onProblem({ kind: 'refused', remoteAddress });
+      accepted.destroy();
+      return;
+    }
+    connections.add(accepted);
+    const { opened, inTurn } = limitOpening(peer, limits.openingTimeoutMs, () => {
+      onProblem({ kind: 'opening-timeout', remoteAddress });
+      accepted.destroy();
+    });
+    accepted.once('close', opened);
+
+    const establish = (socket: Socket, protocol: Protocol, received?: Buffer) => {
+      if (socket.destroyed || draining.isClosing) {
+        accepted.destroy();
+      } else if (protocol === 'http2') {
+        const connection = http2.serve(socket, opened, peer);
+        if (connection === undefined) accepted.destroy();
+        else {
+          connections.established(accepted, connection);
+          if (draining.signal.aborted) connection.retire();
+          limitAge(accepted, connection, connection.session, options.ages);
+        }
+      } else {
+        opened();
+        const pipelined = peer && new PipelinedRequests(socket, peer, waitingRequests);
+        const connection = new Http1Connection(socket, limits, onProblem, peer, pipelined);
+        http1.set(socket, connection);
+        connections.established(accepted, connection);
+        if (draining.signal.aborted) connection.retire();
+        limitAge(accepted, connection, socket, options.ages);
+        server.serveHttp1(socket);
+        if (received !== undefined && peer?.isUnknown === true && !isOneRequest(received)) pipelined?.slice();
+        if (peer !== undefined) admission?.recognize(socket, peer);
+      }
+    };
+    const secured = (socket: TLSSocket, protocol: Protocol): void => {
+      if (peer !== undefined) peer.certificate = clientCertificateOf(socket);
+      establish(socket, protocol);
+    };
+    const refuse = (spoken: Opening, received: Buffer): void => {
+      opened();
+      onProblem({ kind: 'wrong-protocol', remoteAddress });
+      refuseProtocol(accepted, spoken, received, limits.lingerMs);
+    };
+    peekProtocol(accepted, (spoken, received) => {
+      if (tlsGate) {
+        if (spoken === 'tls' || !isHttp(received)) inTurn(() => tlsGate.handshake(accepted, secured));
+        else refuse(spoken, received);
+      } else if (spoken === 'tls') refuse(spoken, received);
+      else if (spoken === 'http2' && peer !== undefined && isResetStorm(received)) peer.cutOff();
+      else inTurn(() => establish(accepted, spoken, received));
+    });
+  }
+
+  return server;
 }

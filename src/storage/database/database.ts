@@ -1,57 +1,23 @@
-import { randomUUID } from 'node:crypto';
-import { timeLimited } from '../../contract/call/time-limited.js';
-import { type AuditOrigin, type AuditRecord, appendEntry } from './audit-log.js';
+import type { AuditOrigin } from './audit-log.js';
 import type { BulkDatabase } from './bulk.js';
-import { type Change, PRUNING_INTERVAL, pruneChanges, recordChange, recordedChange } from './change-log.js';
+import { PRUNING_INTERVAL } from './change-log.js';
 import type { ChangeSource } from './change-source.js';
 import type { DbClient } from './client.js';
 import type { DatabaseLocation } from './database-url.js';
 import { unavailable, withServiceErrors } from './errors.js';
 import { createMutex, type Mutex } from './mutex.js';
 import { type DatabaseOptions, type OpenedStorage, openStorage } from './open-storage.js';
-import { advanceRevision, lockRevision } from './revision-lock.js';
 import type { StorageHealth } from './storage-health/storage-state.js';
+import { type AsideResult, createTransactions, type Mutation, type MutationResult } from './transactions.js';
 
 export type { DbClient } from './client.js';
 export type { DatabaseOptions } from './open-storage.js';
+export type { AsideResult, Mutation, MutationResult } from './transactions.js';
 
 /** Most waiting mutations in this process; each is an open request, so more would only time out. */
 export const MAX_WAITING_MUTATIONS = 1_000;
 /** How long a mutation waits for its turn. */
 export const MUTATION_WAIT_LIMIT_MS = 5_000;
-/** How long a transaction may wait to begin: longer than each wait of the underlying drivers. */
-const TRANSACTION_START_LIMIT_MS = 8_000;
-/** How long a transaction may last. It holds the lock that all mutations of all processes need. */
-const TRANSACTION_LIMIT_MS = 10_000;
-/**
- * How long a mutation may take after acquiring its turn, whatever the drivers still wait for: an unresponsive
- * database must block neither its caller nor all later ones. Longer than the waits for locks.
- */
-const MUTATION_LIMIT_MS = 6_000;
-
-/** Result of a mutation's work: its value, and whether it wrote anything. */
-export interface Mutation<T> {
-  readonly value: T;
-  readonly changed: boolean;
-  /** What other processes have to reload; without it, everything. */
-  readonly change?: Change;
-  /** Its entry of the audit log; the changes of all callers have one. */
-  readonly audit?: AuditRecord;
-}
-
-/** Result of work beside the revisions: its value, and its entry of the audit log; null if nothing changed. */
-export interface AsideResult<T> {
-  readonly value: T;
-  readonly audit: AuditRecord | null;
-}
-
-/** A finished mutation and the revision after it. */
-export interface MutationResult<T> {
-  readonly value: T;
-  readonly changed: boolean;
-  readonly revision: number;
-}
-
 /** The database of the service. Every method rejects with a `ServiceError` and nothing else. */
 export interface Database {
   readonly kind: DatabaseLocation['kind'];
@@ -109,7 +75,7 @@ export function openDatabase(options: DatabaseOptions): Promise<Database> {
 
 function createDatabase(
   opened: OpenedStorage,
-  { logger, beforeCommit, onAudit }: Pick<DatabaseOptions, 'logger' | 'beforeCommit' | 'onAudit'>,
+  options: Pick<DatabaseOptions, 'logger' | 'beforeCommit' | 'onAudit'>,
 ): Database {
   const { kind, monitor, instanceId, created } = opened;
   const { prisma, bulk } = opened.client;
@@ -117,102 +83,20 @@ function createDatabase(
   const turns = createMutex(queueLimits);
   /** Separate from mutations: one of those may wait long for another process. */
   const writeTurns = createMutex(queueLimits);
-  const limits = { maxWait: TRANSACTION_START_LIMIT_MS, timeout: TRANSACTION_LIMIT_MS };
+  const transactions = createTransactions(opened, options);
   const owned = new Set<BulkDatabase>();
   let closing: Promise<void> | undefined;
 
-  async function runTransaction<T>(
-    work: (tx: DbClient) => Promise<Mutation<T>>,
-    givenUp: AbortSignal,
-  ): Promise<MutationResult<T>> {
-    let unchanged: MutationResult<T> | undefined;
-    try {
-      return await prisma.$transaction(async (tx) => {
-        const { revision, end } = await advanceRevision(tx);
-        const { value, changed, change, audit } = await work(tx);
-        if (changed) {
-          const recorded = recordedChange(revision, change);
-          await recordChange(tx, kind, recorded);
-          const last = audit === undefined ? end : await appendEntry(tx, kind, end, revision, audit);
-          if (audit !== undefined) await onAudit?.(tx, audit);
-          const follows = await beforeCommit?.(tx, recorded, last.position + 1);
-          if (follows) {
-            await appendEntry(tx, kind, last, null, follows);
-            await onAudit?.(tx, follows);
-          }
-          // The caller has already received a failure.
-          givenUp.throwIfAborted();
-          return { value, changed, revision };
-        }
-        unchanged = { value, changed, revision: revision - 1 };
-        throw new NothingChanged();
-      }, limits);
-    } catch (error) {
-      if (error instanceof NothingChanged && unchanged !== undefined) return unchanged;
-      throw error;
-    }
-  }
-
   async function mutate<T>(work: (tx: DbClient) => Promise<Mutation<T>>): Promise<MutationResult<T>> {
-    const result = await inTurn(turns, () =>
-      monitor.guardVerified(
-        () => withinLimit((givenUp) => runTransaction(work, givenUp)),
-        ({ changed }) => changed,
-      ),
-    );
+    const result = await inTurn(turns, () => transactions.mutate(work));
     if (result.changed && result.revision % PRUNING_INTERVAL === 0) prune(result.revision);
     return result;
   }
 
-  /** Skipped revisions have no log, so processes that follow it know that anything may have changed. */
-  function outrun(told: number, origin: AuditOrigin): Promise<number> {
-    const work = async (tx: DbClient): Promise<number> => {
-      const { revision: next, end } = await advanceRevision(tx);
-      const revision = Math.max(next, told + 1);
-      await tx.$executeRaw`UPDATE "service_state" SET "revision" = ${BigInt(revision)} WHERE "id" = 1`;
-      // What processes have cached of the memory of controls may be of the other state, too.
-      await tx.$executeRaw`UPDATE "memory_clock" SET "epoch" = ${randomUUID()} WHERE "id" = 1`;
-      await recordChange(tx, kind, recordedChange(revision, undefined));
-      await appendEntry(tx, kind, end, revision, {
-        action: 'database.advance_revision',
-        resource: 'database',
-        id: null,
-        before: { revision: next - 1 },
-        after: { revision },
-        origin,
-      });
-      return revision;
-    };
-    return inTurn(turns, () => monitor.guardVerified(() => prisma.$transaction(work, limits)));
-  }
-
-  function mutateAside<T>(work: (tx: DbClient, entryNo: number) => Promise<AsideResult<T>>): Promise<T> {
-    let unchanged: AsideResult<T> | undefined;
-    const run = async (tx: DbClient): Promise<T> => {
-      const { end } = await lockRevision(tx);
-      const done = await work(tx, end.position + 1);
-      if (done.audit === null) {
-        unchanged = done;
-        throw new NothingChanged();
-      }
-      await appendEntry(tx, kind, end, null, done.audit);
-      await onAudit?.(tx, done.audit);
-      return done.value;
-    };
-    return inTurn(turns, async () => {
-      try {
-        return await monitor.guardVerified(() => prisma.$transaction(run, limits));
-      } catch (error) {
-        if (error instanceof NothingChanged && unchanged !== undefined) return unchanged.value;
-        throw error;
-      }
-    });
-  }
-
   /** In the background: no caller needs it, and the next run completes what this one could not. */
   function prune(revision: number): void {
-    inTurn(writeTurns, () => prisma.$transaction((tx) => pruneChanges(tx, revision), limits)).catch(
-      (error: unknown) => logger?.warn({ err: error }, 'The log of changes could not be pruned'),
+    inTurn(writeTurns, () => transactions.prune(revision)).catch((error: unknown) =>
+      options.logger?.warn({ err: error }, 'The log of changes could not be pruned'),
     );
   }
 
@@ -268,7 +152,7 @@ function createDatabase(
     storage: monitor,
     client: prisma,
     mutate,
-    mutateAside,
+    mutateAside: (work) => inTurn(turns, () => transactions.mutateAside(work)),
     bulk: {
       read: (lane, query) => bulk.read(lane, query).catch(noticed),
       transaction: (work) => withServiceErrors(() => monitor.guard(() => bulk.transaction(work))),
@@ -284,7 +168,8 @@ function createDatabase(
       const { revision } = await withServiceErrors(() =>
         prisma.serviceState.findUniqueOrThrow({ where: { id: 1 } }),
       );
-      return Number(revision) > told ? Number(revision) : outrun(told, origin);
+      if (Number(revision) > told) return Number(revision);
+      return inTurn(turns, () => transactions.outrun(told, origin));
     },
     changes: opened.openChanges,
     ping: () =>
@@ -298,16 +183,3 @@ function createDatabase(
     },
   };
 }
-
-/** Aborts slow work. It continues until its drivers time out, so it is signalled not to commit. */
-async function withinLimit<T>(work: (givenUp: AbortSignal) => Promise<T>): Promise<T> {
-  const giveUp = new AbortController();
-  return timeLimited(work(giveUp.signal), MUTATION_LIMIT_MS, () => {
-    const error = unavailable('The database took too long to make the change.');
-    giveUp.abort(error);
-    throw error;
-  });
-}
-
-/** Ends a transaction that wrote nothing, so that the advanced revision is not kept. */
-class NothingChanged extends Error {}

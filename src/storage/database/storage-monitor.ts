@@ -1,5 +1,6 @@
 import { type RepeatLevel, type RepeatLog, reasonOf } from '../../contract/runtime/repeat-log.js';
 import { OutcomeUnknownError, unavailable } from './errors.js';
+import { PROBE_LIMIT_MS, Probes } from './storage-health/probes.js';
 import { Rescue } from './storage-health/rescue.js';
 import { storageStateOf } from './storage-health/storage-failure.js';
 import {
@@ -16,15 +17,6 @@ import {
 
 /** Interval of checks, in milliseconds. With the limit of a probe, a problem is reported within 5 s. */
 const INTERVAL_MS = 1_500;
-/** A probe without an answer after this time, in milliseconds, means that the database is down. */
-const PROBE_LIMIT_MS = 3_000;
-/** Least time between two probes, in milliseconds, however many failures request one. */
-const MIN_GAP_MS = 100;
-/**
- * Most probes beyond their limit that may still be waiting for the driver: one on a dead connection must not
- * prevent the next from finding that the database is back, and drivers time out after some ten intervals.
- */
-const MAX_ABANDONED = 12;
 /** How long a server counts as damaged after reporting it, in ms: it cannot be checked as a whole. */
 const DAMAGE_MEMORY_MS = 60_000;
 
@@ -64,6 +56,7 @@ export class StorageMonitor implements StorageHealth {
   readonly #log: StorageMonitorOptions['log'];
   readonly #now: () => number;
   readonly #rescue: Rescue;
+  readonly #probes: Probes;
   readonly #listeners = new Set<(state: StorageState) => void>();
   readonly #entered = new Map<StorageState, number>(STORAGE_STATES.map((state) => [state, 0]));
   #state: StorageState = 'OK';
@@ -73,15 +66,11 @@ export class StorageMonitor implements StorageHealth {
   #changes = 0;
   #damagedAtMs = Number.NEGATIVE_INFINITY;
   #writtenAtMs = Number.NEGATIVE_INFINITY;
-  #probedAtMs = Number.NEGATIVE_INFINITY;
   /** Running writes, and the callbacks for their end. */
   #writing = 0;
   readonly #waiting: (() => void)[] = [];
   #isClosed = false;
-  #isProbing = false;
-  #abandoned = 0;
   #interval: NodeJS.Timeout | undefined;
-  #soon: NodeJS.Timeout | undefined;
 
   constructor({ checks, place, log, now = () => performance.now() }: StorageMonitorOptions) {
     this.#checks = checks;
@@ -89,6 +78,11 @@ export class StorageMonitor implements StorageHealth {
     this.#log = log;
     this.#now = now;
     this.#sinceMs = now();
+    this.#probes = new Probes({
+      probe: () => this.#probe(),
+      noAnswer: () => this.#noAnswer(),
+      now,
+    });
     this.#rescue = new Rescue(
       (problem) => checks.rescue(problem),
       (level, message, facts) => this.#tell(level, message, facts),
@@ -116,11 +110,11 @@ export class StorageMonitor implements StorageHealth {
   watch(): void {
     if (this.#interval !== undefined || this.#isClosed) return;
     this.#interval = setInterval(() => {
-      this.#probe();
+      this.#probes.now();
       void this.#rescue.retry();
     }, INTERVAL_MS);
     this.#interval.unref();
-    this.#probe();
+    this.#probes.now();
   }
 
   /** Stops the probes and rejects writes. Resolves when running writes are done. */
@@ -128,7 +122,7 @@ export class StorageMonitor implements StorageHealth {
     this.#isClosed = true;
     this.#rescue.cancel();
     clearInterval(this.#interval);
-    clearTimeout(this.#soon);
+    this.#probes.cancel();
     this.#interval = undefined;
     while (this.#writing > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
@@ -199,53 +193,29 @@ export class StorageMonitor implements StorageHealth {
     if (this.#state !== 'OK') this.#probeSoon();
   }
 
-  #probeSoon(): void {
-    if (this.#interval === undefined || this.#soon !== undefined) return;
-    const delayMs = Math.max(0, this.#probedAtMs + MIN_GAP_MS - this.#now());
-    this.#soon = setTimeout(() => {
-      this.#soon = undefined;
-      this.#probe();
-    }, delayMs);
-    this.#soon.unref();
+  #probe(): Promise<void> {
+    const changes = this.#changes;
+    return this.#look().then(
+      () => {
+        // Later changes may not be covered by this probe.
+        if (this.#changes === changes) this.#recovered();
+      },
+      (error: unknown) => {
+        const state = storageStateOf(error);
+        // Errors unrelated to the storage, such as a long-held lock, leave the state unchanged.
+        if (state !== null) this.#enter(state, error);
+      },
+    );
   }
 
-  #probe(): void {
-    if (this.#isProbing || this.#abandoned >= MAX_ABANDONED) return;
-    this.#isProbing = true;
-    const changes = this.#changes;
-    this.#probedAtMs = this.#now();
-    let isAnswered = false;
-    let isAbandoned = false;
-    const silent = (): void => {
-      if (isAnswered) return;
-      isAbandoned = true;
-      this.#abandoned += 1;
-      this.#isProbing = false;
-      // The probe may be queued behind ongoing work.
-      const isBusy = this.#now() - this.#writtenAtMs < PROBE_LIMIT_MS;
-      if (!isBusy) this.#enter('DOWN', new Error(`no answer within ${PROBE_LIMIT_MS} ms`));
-    };
-    // An answer that arrived while this process was busy is handled first.
-    const limit = setTimeout(() => setImmediate(silent), PROBE_LIMIT_MS);
-    limit.unref();
-    this.#look()
-      .then(
-        () => {
-          // Later changes may not be covered by this probe.
-          if (this.#changes === changes) this.#recovered();
-        },
-        (error: unknown) => {
-          const state = storageStateOf(error);
-          // Errors unrelated to the storage, such as a long-held lock, leave the state unchanged.
-          if (state !== null) this.#enter(state, error);
-        },
-      )
-      .finally(() => {
-        isAnswered = true;
-        clearTimeout(limit);
-        if (isAbandoned) this.#abandoned -= 1;
-        else this.#isProbing = false;
-      });
+  #noAnswer(): void {
+    // The probe may be queued behind ongoing work.
+    const isBusy = this.#now() - this.#writtenAtMs < PROBE_LIMIT_MS;
+    if (!isBusy) this.#enter('DOWN', new Error(`no answer within ${PROBE_LIMIT_MS} ms`));
+  }
+
+  #probeSoon(): void {
+    if (this.#interval !== undefined) this.#probes.soon();
   }
 
   async #look(): Promise<void> {

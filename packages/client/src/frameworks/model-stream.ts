@@ -1,7 +1,5 @@
 import type { ModelCall, ModelCalls, ModelOutput } from './model-calls.js';
-
-/** Parts that wait for a slow reader before no more of a stream is read. */
-const MAX_WAITING_PARTS = 64;
+import { PartQueue } from './part-queue.js';
 
 /**
  * What becomes of a part of a stream. `text`: its text goes through windows. `start`, `end`: it stays before, or after, the text
@@ -37,7 +35,7 @@ export function checkedStream<Part>(
 ): AsyncIterableIterator<Part, void, undefined> {
   const iterator = source[Symbol.asyncIterator]();
   const parts: Part[] = [];
-  const ready: Part[] = [];
+  const ready = new PartQueue<Part>();
   const ends: Part[] = [];
   const held: Part[] = [];
   const bounds: Part[] = [];
@@ -47,21 +45,11 @@ export function checkedStream<Part>(
   const progress: { state: 'reading' | 'ended' | 'left' } = { state: 'reading' };
   let isSettled = false;
   let failure: { readonly error: unknown } | undefined;
-  let wake = (): void => {};
-  let drained = (): void => {};
-  let stop = (_error: unknown): void => {};
-  const stopped = new Promise<never>((_resolve, reject) => {
-    stop = reject;
-  });
-  stopped.catch(() => {});
+  const { stopped, stop } = createStop();
 
-  const put = (...more: readonly Part[]): void => {
-    ready.push(...more);
-    wake();
-  };
   const windows = call.windows({
     release: (text) => {
-      if (like !== undefined) put(shape.released(text, like));
+      if (like !== undefined) ready.put(shape.released(text, like));
     },
     onFailed: (error) => stop(error),
   });
@@ -69,20 +57,20 @@ export function checkedStream<Part>(
   async function between(): Promise<void> {
     await windows.flush();
     bounds.push(...ends);
-    put(...ends.splice(0));
+    ready.put(...ends.splice(0));
   }
 
   async function take(part: Part): Promise<void> {
     const kind = shape.kind(part);
     if (kind === 'dropped') return;
     parts.push(part);
-    if (kind === 'passed') return put(part);
+    if (kind === 'passed') return ready.put(part);
     if (kind === 'end') return void ends.push(part);
     if (kind === 'held') return void held.push(part);
     if (kind === 'start') {
       await between();
       bounds.push(part);
-      return put(part);
+      return ready.put(part);
     }
     const { text, key: next } = shape.text(part);
     if (key !== undefined && next !== key) await between();
@@ -100,17 +88,13 @@ export function checkedStream<Part>(
         if (progress.state !== 'reading') await stopped;
         if (next.done === true) break;
         await take(next.value);
-        while (ready.length > MAX_WAITING_PARTS && progress.state === 'reading') {
-          await new Promise<void>((resolve) => {
-            drained = resolve;
-          });
-        }
+        while (ready.isFull && progress.state === 'reading') await ready.room();
       }
       await windows.end((text) => {
         isSettled = true;
         return call.end(shape.output(parts, text));
       });
-      put(...ends, ...shape.ending(held, windows.released, windows.released !== arrived));
+      ready.put(...ends, ...shape.ending(held, windows.released, windows.released !== arrived));
     } catch (error) {
       windows.cancel();
       // The end of what is denied as a whole is known to the service already.
@@ -119,13 +103,13 @@ export function checkedStream<Part>(
       refuse(error);
     }
     if (progress.state === 'reading') progress.state = 'ended';
-    wake();
+    ready.wake();
   }
 
   function refuse(error: unknown): void {
     try {
       const text = calls.refusalText(error);
-      put(...shape.refusal(text, windows.released, bounds));
+      ready.put(...shape.refusal(text, windows.released, bounds));
     } catch (thrown) {
       failure = { error: thrown };
     }
@@ -139,24 +123,18 @@ export function checkedStream<Part>(
     if (progress.state !== 'reading') return;
     progress.state = 'left';
     stop(new Error('the stream is no longer read'));
-    drained();
-    wake();
+    ready.drained();
+    ready.wake();
   }
 
   async function* drain(): AsyncGenerator<Part, void, undefined> {
     const reading = read();
     try {
       for (;;) {
-        for (let part = ready.shift(); part !== undefined; part = ready.shift()) {
-          drained();
-          yield part;
-        }
+        for (let part = ready.take(); part !== undefined; part = ready.take()) yield part;
         if (failure !== undefined && progress.state !== 'left') throw failure.error;
-        if (progress.state !== 'reading' && ready.length === 0) return;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-          if (ready.length > 0 || progress.state !== 'reading') resolve();
-        });
+        if (progress.state !== 'reading' && ready.isEmpty) return;
+        await ready.more(() => progress.state !== 'reading');
       }
     } finally {
       leave();
@@ -175,4 +153,14 @@ export function checkedStream<Part>(
       return this;
     },
   };
+}
+
+/** A promise that rejects when `stop` is called. */
+function createStop() {
+  let stop = (_error: unknown): void => {};
+  const stopped = new Promise<never>((_resolve, reject) => {
+    stop = reject;
+  });
+  stopped.catch(() => {});
+  return { stopped, stop };
 }

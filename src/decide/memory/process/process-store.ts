@@ -33,13 +33,18 @@ interface Kept {
   used: number;
 }
 
+interface KeptRule {
+  readonly sinceUs: number;
+  readonly seenAtUs: number;
+}
+
 /**
  * A store in this process, without I/O: the reference of the contract, for tests and measurements. It keeps nothing beyond the
  * process. `clockUs` is its clock, which may be set.
  */
 export function createProcessStore({ clockUs }: { readonly clockUs: () => number }): MemoryStore {
   const cells = new Map<string, Kept>();
-  const rules = new Map<string, { sinceUs: number; seenAtUs: number }>();
+  const rules = new Map<string, KeptRule>();
   const hashKey = randomBytes(32);
   const epoch = randomBytes(9).toString('base64url');
   let offsetUs = 0;
@@ -112,30 +117,6 @@ export function createProcessStore({ clockUs }: { readonly clockUs: () => number
     return { clock: clock(), news, applied, sinceUs };
   }
 
-  function sweep({ nowUs, entriesBeforeUs, rulesBeforeUs }: SweepLimits): SweepReport {
-    const uses = new Map<string, { cells: number; bytes: number; agents: Map<string, number> }>();
-    let expired = 0;
-    for (const kept of cells.values()) {
-      if (kept.expiresAtUs <= nowUs) {
-        cells.delete(kept.id);
-        expired += 1;
-        continue;
-      }
-      forgetEntries(kept, entriesBeforeUs);
-      const use = uses.get(kept.namespace) ?? { cells: 0, bytes: 0, agents: new Map() };
-      uses.set(kept.namespace, use);
-      use.cells += 1;
-      use.bytes += bytesOf(kept);
-      use.agents.set(kept.agent, (use.agents.get(kept.agent) ?? 0) + 1);
-    }
-    for (const [id, { seenAtUs }] of rules) if (seenAtUs < rulesBeforeUs) rules.delete(id);
-    const all = [...uses.keys()].sort().map((namespace): NamespaceUse => {
-      const use = uses.get(namespace) ?? { cells: 0, bytes: 0, agents: new Map() };
-      return { namespace, ...use, evicted: 0 };
-    });
-    return { expired, uses: all };
-  }
-
   return {
     kind: 'process',
     open: async () => ({ hashKey }),
@@ -169,13 +150,41 @@ export function createProcessStore({ clockUs }: { readonly clockUs: () => number
       kept.generation += 1;
       return true;
     },
-    sweep: async (limits) => sweep(limits),
+    sweep: async (limits) => sweep(cells, rules, limits),
     async removeNamespace(namespace) {
       for (const kept of cells.values()) if (kept.namespace === namespace) cells.delete(kept.id);
       for (const id of rules.keys()) if (JSON.parse(id)[0] === namespace) rules.delete(id);
     },
     async close() {},
   };
+}
+
+function sweep(
+  cells: Map<string, Kept>,
+  rules: Map<string, KeptRule>,
+  { nowUs, entriesBeforeUs, rulesBeforeUs }: SweepLimits,
+): SweepReport {
+  const uses = new Map<string, { cells: number; bytes: number; agents: Map<string, number> }>();
+  let expired = 0;
+  for (const kept of cells.values()) {
+    if (kept.expiresAtUs <= nowUs) {
+      cells.delete(kept.id);
+      expired += 1;
+      continue;
+    }
+    forgetEntries(kept, entriesBeforeUs);
+    const use = uses.get(kept.namespace) ?? { cells: 0, bytes: 0, agents: new Map() };
+    uses.set(kept.namespace, use);
+    use.cells += 1;
+    use.bytes += bytesOf(kept);
+    use.agents.set(kept.agent, (use.agents.get(kept.agent) ?? 0) + 1);
+  }
+  for (const [id, { seenAtUs }] of rules) if (seenAtUs < rulesBeforeUs) rules.delete(id);
+  const all = [...uses.keys()].sort().map((namespace): NamespaceUse => {
+    const use = uses.get(namespace) ?? { cells: 0, bytes: 0, agents: new Map() };
+    return { namespace, ...use, evicted: 0 };
+  });
+  return { expired, uses: all };
 }
 
 function newCell({ id, namespace, label, agent }: CellRequest, generation: number): Kept {

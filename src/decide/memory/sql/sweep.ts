@@ -12,6 +12,8 @@ const MAX_ROUNDS = 500;
 const SWEEP_LOCK = 6_035_417_203;
 
 type Bulk = Pick<BulkDatabase, 'read' | 'transaction'>;
+type Kind = 'sqlite' | 'postgresql';
+type Read = (query: Prisma.Sql) => ReturnType<Bulk['read']>;
 
 /** Removes cells and entries, in small transactions. */
 export interface Sweeper {
@@ -19,9 +21,9 @@ export interface Sweeper {
   removeNamespace(namespace: string): Promise<void>;
 }
 
-export function createSweeper(bulk: Bulk, kind: 'sqlite' | 'postgresql'): Sweeper {
+export function createSweeper(bulk: Bulk, kind: Kind): Sweeper {
   const forUpdate = kind === 'postgresql' ? Prisma.sql`FOR UPDATE` : Prisma.empty;
-  const read = (query: Prisma.Sql) => bulk.read('search', query);
+  const read: Read = (query) => bulk.read('search', query);
   /** Where the removal of old entries goes on. */
   let nextEntryUs = 0;
 
@@ -111,30 +113,6 @@ export function createSweeper(bulk: Bulk, kind: 'sqlite' | 'postgresql'): Sweepe
     }
   }
 
-  async function uses(agentsFrom: number): Promise<NamespaceUse[]> {
-    const rows = await read(Prisma.sql`
-      SELECT coalesce("c"."namespace", "e"."namespace"), coalesce("c"."cells", 0), coalesce("c"."bytes", 0), coalesce("e"."keys", 0)
-      FROM (SELECT "namespace", COUNT(*) AS "cells", SUM("bytes") AS "bytes" FROM "memory_cells" GROUP BY "namespace") AS "c"
-      FULL JOIN "memory_evictions" AS "e" ON "e"."namespace" = "c"."namespace" ORDER BY 1`);
-    const found: NamespaceUse[] = [];
-    for (const [name, count, bytes, evicted] of rows) {
-      const [namespace, cells] = [String(name), Number(count)];
-      const agents = cells < agentsFrom ? new Map<string, number>() : await cellsByAgent(namespace);
-      found.push({ namespace, cells, bytes: Number(bytes), agents, evicted: Number(evicted) });
-    }
-    return found;
-  }
-
-  /** See `keptLabel`. */
-  async function cellsByAgent(namespace: string): Promise<ReadonlyMap<string, number>> {
-    const end =
-      kind === 'postgresql' ? Prisma.sql`strpos("label", chr(31))` : Prisma.sql`instr("label", char(31))`;
-    const rows = await read(Prisma.sql`
-      SELECT substr("label", 1, ${end} - 1) AS "agent", COUNT(*) FROM "memory_cells"
-      WHERE "namespace" = ${namespace} AND ${end} > 1 GROUP BY 1`);
-    return new Map(rows.map(([agent, count]) => [String(agent), Number(count)]));
-  }
-
   return {
     async sweep(limits) {
       const expired = await removeWhere(
@@ -146,7 +124,7 @@ export function createSweeper(bulk: Bulk, kind: 'sqlite' | 'postgresql'): Sweepe
       await alone((tx) =>
         tx.run(Prisma.sql`DELETE FROM "memory_rules" WHERE "seen_at_us" < ${limits.rulesBeforeUs}`),
       );
-      return { expired, uses: await uses(limits.agentsFrom) };
+      return { expired, uses: await uses(read, kind, limits.agentsFrom) };
     },
     async removeNamespace(namespace) {
       const condition = Prisma.sql`"namespace" = ${namespace}`;
@@ -159,4 +137,29 @@ export function createSweeper(bulk: Bulk, kind: 'sqlite' | 'postgresql'): Sweepe
       );
     },
   };
+}
+
+/** What namespaces use; by agent, if they have at least `agentsFrom` cells. */
+async function uses(read: Read, kind: Kind, agentsFrom: number): Promise<NamespaceUse[]> {
+  const rows = await read(Prisma.sql`
+    SELECT coalesce("c"."namespace", "e"."namespace"), coalesce("c"."cells", 0), coalesce("c"."bytes", 0), coalesce("e"."keys", 0)
+    FROM (SELECT "namespace", COUNT(*) AS "cells", SUM("bytes") AS "bytes" FROM "memory_cells" GROUP BY "namespace") AS "c"
+    FULL JOIN "memory_evictions" AS "e" ON "e"."namespace" = "c"."namespace" ORDER BY 1`);
+  const found: NamespaceUse[] = [];
+  for (const [name, count, bytes, evicted] of rows) {
+    const [namespace, cells] = [String(name), Number(count)];
+    const agents = cells < agentsFrom ? new Map<string, number>() : await cellsByAgent(read, kind, namespace);
+    found.push({ namespace, cells, bytes: Number(bytes), agents, evicted: Number(evicted) });
+  }
+  return found;
+}
+
+/** See `keptLabel`. */
+async function cellsByAgent(read: Read, kind: Kind, namespace: string): Promise<ReadonlyMap<string, number>> {
+  const end =
+    kind === 'postgresql' ? Prisma.sql`strpos("label", chr(31))` : Prisma.sql`instr("label", char(31))`;
+  const rows = await read(Prisma.sql`
+    SELECT substr("label", 1, ${end} - 1) AS "agent", COUNT(*) FROM "memory_cells"
+    WHERE "namespace" = ${namespace} AND ${end} > 1 GROUP BY 1`);
+  return new Map(rows.map(([agent, count]) => [String(agent), Number(count)]));
 }

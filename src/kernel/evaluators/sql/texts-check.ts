@@ -67,7 +67,7 @@ export function createTextsCheck(config: SqlConfig, parse: Parse) {
     for (const leaf of leaves) {
       const { path, text } = leaf;
       const seen = leaf.begins ? yield* inspectLeaf(text, query === null, context) : NO_STATEMENT;
-      const found = seen === NO_STATEMENT ? yield* inspectPlaces(leaf, context) : seen;
+      const found = seen === NO_STATEMENT ? yield* inspectPlaces(leaf, config, context) : seen;
       if (found === null) continue;
       return { found: { ...found, message: `${found.message} (in the member ${path})` }, text };
     }
@@ -101,33 +101,6 @@ export function createTextsCheck(config: SqlConfig, parse: Parse) {
     const first = firstStatement(text, config.dialect);
     if (first === null || (prose && isSentence(first))) return NO_STATEMENT;
     return isEffective(yield first) ? UNPARSED : NO_STATEMENT;
-  }
-
-  /** Statements between other words. What is no statement there is a sentence. */
-  function* inspectPlaces(
-    { text, places }: StatementLeaf,
-    context: JsonObject,
-  ): Generator<string, Violation | null, Outcome> {
-    const tooMany = violation(`More than ${MAX_PLACES} places of a text begin like statements`);
-    if (places.length > MAX_PLACES) return tooMany;
-    let end = 0;
-    let tried = 0;
-    for (const { start, candidates } of places) {
-      // What a statement that was found contains has been checked with it.
-      if (start < end) continue;
-      for (const candidate of candidates) {
-        if (candidate === text.trim()) continue;
-        tried += 1;
-        if (tried > MAX_TRIED) return tooMany;
-        const outcome = yield candidate;
-        if (outcome instanceof NotParsed || !isStatement(outcome)) continue;
-        const found = runChecks(outcome, config, context);
-        if (found !== null) return found;
-        end = start + candidate.length;
-        break;
-      }
-    }
-    return null;
   }
 
   const outcomeOf = (text: string, call: CheckCall): Outcome | Promise<Outcome> => {
@@ -177,6 +150,34 @@ export function createTextsCheck(config: SqlConfig, parse: Parse) {
     }
     return conclude(step.value, call);
   };
+}
+
+/** Statements between other words. What is no statement there is a sentence. */
+function* inspectPlaces(
+  { text, places }: StatementLeaf,
+  config: SqlConfig,
+  context: JsonObject,
+): Generator<string, Violation | null, Outcome> {
+  const tooMany = violation(`More than ${MAX_PLACES} places of a text begin like statements`);
+  if (places.length > MAX_PLACES) return tooMany;
+  let end = 0;
+  let tried = 0;
+  for (const { start, candidates } of places) {
+    // What a statement that was found contains has been checked with it.
+    if (start < end) continue;
+    for (const candidate of candidates) {
+      if (candidate === text.trim()) continue;
+      tried += 1;
+      if (tried > MAX_TRIED) return tooMany;
+      const outcome = yield candidate;
+      if (outcome instanceof NotParsed || !isStatement(outcome)) continue;
+      const found = runChecks(outcome, config, context);
+      if (found !== null) return found;
+      end = start + candidate.length;
+      break;
+    }
+  }
+  return null;
 }
 
 function conclude(finding: Finding | null, { detail }: CheckCall): EvaluatorResult {

@@ -6,8 +6,8 @@ import type { DatabaseLocation } from '../../../storage/database/database-url.js
 import { readNumber, select } from '../../../storage/database/rows.js';
 import { bigintOf } from '../store/count.js';
 import { ALL_COLUMNS } from './event-row.js';
-import { IdFilter } from './id-filter.js';
-import { OPEN_TABLE, type Segment, tableOf } from './segment-tables.js';
+import { createSegmentFilters } from './segment-filters.js';
+import { OPEN_TABLE, tableOf } from './segment-tables.js';
 import {
   closedSegments,
   closeSegment,
@@ -24,8 +24,6 @@ import type { StoredIds } from './stored-ids.js';
 const INTERVAL_MS = 30_000;
 /** Rows of an old table that one transaction moves: writers of events wait for it. */
 const MOVED_ROWS = 500;
-/** Ids read at once: less than a millisecond of work for the thread that serves requests. */
-const IDS_PER_READ = 2_000;
 /** Pause before the next attempt to close a table that others use, in milliseconds. They wait for each attempt. */
 const CLOSE_AGAIN_MS = 10_000;
 /** The longest pause between two transactions. It is as long as the last one, so writers get half of the time. */
@@ -60,6 +58,7 @@ export interface SegmentUpkeep {
  */
 export function createSegmentUpkeep(options: UpkeepOptions): SegmentUpkeep {
   const { kind, bulk, ids, failures } = options;
+  const filters = createSegmentFilters({ bulk, ids, isClosed: () => closed });
   const takeoverMs = performance.now() + options.takeoverDelayMs;
   let closed = false;
   let again = false;
@@ -84,8 +83,8 @@ export function createSegmentUpkeep(options: UpkeepOptions): SegmentUpkeep {
 
   async function work(): Promise<void> {
     await closeOnce();
-    await attempt('reading filters of events', loadFilters);
-    await attempt('building filters of events', buildFilters);
+    await attempt('reading filters of events', filters.load);
+    await attempt('building filters of events', filters.build);
     await attempt('moving events of an older version', moveOld);
   }
 
@@ -98,83 +97,16 @@ export function createSegmentUpkeep(options: UpkeepOptions): SegmentUpkeep {
       closeNotBeforeMs = takeoverMs;
       return;
     }
-    if (generation !== 0n && !isFull(position, await segments())) return;
-    if (await mayCreateTables()) await bulk.transaction((tx) => closeSegment(kind, tx));
+    if (generation !== 0n && !isFull(position, await closedSegments(bulk))) return;
+    if (await mayCreateTables(kind, bulk)) await bulk.transaction((tx) => closeSegment(kind, tx));
     else
       failures.told('warn', 'tables of events', 'the open table of events stays open: storing gets slower', {
         reason: 'the user of the database may not create tables, or does not own those of events',
       });
   }
 
-  /** A statement without permission would be reported as a failure of the storage. */
-  async function mayCreateTables(): Promise<boolean> {
-    if (kind === 'sqlite') return true;
-    const may = await readNumber(
-      bulk,
-      Prisma.sql`
-        SELECT CASE WHEN has_schema_privilege(current_schema(), 'CREATE') AND bool_and(pg_has_role("relowner", 'USAGE'))
-          THEN 1 ELSE 0 END
-        FROM pg_class WHERE "oid" IN (to_regclass('${OPEN_TABLE}'), to_regclass('"all_events"'))`,
-    );
-    return may === 1;
-  }
-
-  async function loadFilters(): Promise<void> {
-    for (const { number, hasFilter } of await segments()) {
-      if (closed || !hasFilter || ids.hasFilter(number)) continue;
-      const [row] = await bulk.read(
-        'search',
-        Prisma.sql`SELECT "filter" FROM "event_segments" WHERE "number" = ${number}`,
-      );
-      if (row !== undefined) ids.setFilter(number, IdFilter.fromText(String(row[0])));
-    }
-  }
-
-  async function buildFilters(): Promise<void> {
-    for (const segment of await incomplete()) if (!closed) await buildFilter(segment);
-  }
-
-  const segments = () => closedSegments(bulk);
-
-  /** The segments without a filter that get no more events. */
-  async function incomplete(): Promise<Segment[]> {
-    const all = await segments();
-    const old = all.find(({ isOld }) => isOld);
-    const [first] =
-      old === undefined
-        ? []
-        : await bulk.read('search', Prisma.sql`SELECT MIN("position") FROM ${tableOf(old)}`);
-    const from = old === undefined ? null : bigintOf(first?.[0] ?? old.last + 1n);
-    return all.filter(
-      ({ hasFilter, isOld, last }) =>
-        !hasFilter && !isOld && (from === null || last < from || old === undefined || last > old.last),
-    );
-  }
-
-  async function buildFilter(segment: Segment): Promise<void> {
-    const filter = new IdFilter();
-    for (let after = segment.first - 1n; !closed; ) {
-      const rows = await bulk.read(
-        'search',
-        Prisma.sql`
-          SELECT "position", "control_execution_id" FROM ${tableOf(segment)}
-          WHERE "position" > ${after} ORDER BY "position" LIMIT ${IDS_PER_READ}`,
-      );
-      for (const [, id] of rows) filter.add(String(id));
-      const last = rows.at(-1)?.[0];
-      if (last === undefined || rows.length < IDS_PER_READ) break;
-      after = bigintOf(last);
-    }
-    if (closed) return;
-    await bulk.transaction(async (tx) => {
-      await tx.run(Prisma.sql`
-        UPDATE "event_segments" SET "filter" = ${filter.toText()} WHERE "number" = ${segment.number}`);
-    });
-    ids.setFilter(segment.number, filter);
-  }
-
   async function moveOld(): Promise<void> {
-    const all = await segments();
+    const all = await closedSegments(bulk);
     if (!all.some(({ isOld }) => isOld)) return;
     failures.told('info', 'old events', 'the events of an older version are moved into segments', {});
     let moved = 0;
@@ -218,6 +150,22 @@ export function createSegmentUpkeep(options: UpkeepOptions): SegmentUpkeep {
       await running;
     },
   };
+}
+
+/** A statement without permission would be reported as a failure of the storage. */
+async function mayCreateTables(
+  kind: DatabaseLocation['kind'],
+  bulk: Pick<BulkDatabase, 'read'>,
+): Promise<boolean> {
+  if (kind === 'sqlite') return true;
+  const may = await readNumber(
+    bulk,
+    Prisma.sql`
+      SELECT CASE WHEN has_schema_privilege(current_schema(), 'CREATE') AND bool_and(pg_has_role("relowner", 'USAGE'))
+        THEN 1 ELSE 0 END
+      FROM pg_class WHERE "oid" IN (to_regclass('${OPEN_TABLE}'), to_regclass('"all_events"'))`,
+  );
+  return may === 1;
 }
 
 /** Moves some rows of the old table into their segment. Without any, drops the table. Returns their number. */
