@@ -1,6 +1,7 @@
 import { ConnectError } from '@connectrpc/connect';
 import type { Client, GuardOptions, UncheckedStep } from './client-types.js';
 import { StepError } from './errors.js';
+import { type GuardScope, optionsOfCall, waitOf } from './guard-options.js';
 import {
   changedData,
   checkedCopy,
@@ -11,16 +12,10 @@ import {
   readable,
   thrownData,
 } from './guarded-data.js';
-import { type GuardScope, optionsOfCall, waitOf } from './guard-options.js';
 import { onAbort } from './pending.js';
 import { throwUnlessSafe } from './refusals.js';
 import { checkOptionNames } from './settings.js';
-import type {
-  Evaluation,
-  Modification,
-  Outcome,
-  Stage,
-} from './types.js';
+import type { Evaluation, Modification, Outcome, Stage } from './types.js';
 
 /** Options that a session gives its tools. */
 const SCOPE_NAMES = ['agent', 'sessionId'];
@@ -56,7 +51,7 @@ export function guardTool<Args extends readonly unknown[], Result, Refused = nev
   demandGuardable(tool, name, checksEnd);
   const { onUnchecked = warnOnce(), onRefused, changedArgs } = options;
   const waitForApproval = waitOf(options);
-  const acceptsBefore = acceptedBefore(options);
+  const acceptsBefore = acceptedBefore(input, changedArgs);
   const acceptsAfter: Outcome[] = output === undefined ? ['steer', 'modify'] : ['steer'];
 
   async function guarded(this: unknown, ...args: Args): Promise<Awaited<Result>> {
@@ -185,10 +180,8 @@ function demandGuardable(tool: unknown, name: unknown, checksEnd: boolean): void
   }
 }
 
-function acceptedBefore({
-  input,
-  changedArgs,
-}: Pick<GuardOptions<never, never>, 'input' | 'changedArgs'>): Outcome[] {
+/** A changed input must be what the tool gets. */
+function acceptedBefore(input: unknown, changedArgs: unknown): Outcome[] {
   return input === undefined || changedArgs !== undefined ? ['steer', 'ask', 'modify'] : ['steer', 'ask'];
 }
 

@@ -13,12 +13,8 @@ import { portionsOf } from '../../storage/database/in-portions.js';
 import { createObservabilityMeter, type DropReason, type ObservabilityMeter } from './observability-meter.js';
 import { eventOf, HALT, type Note } from './recorded-event.js';
 import { createRepeatedTexts } from './repeated-texts.js';
-import {
-  type ControlEvent,
-  MAX_STEP_NAME_LENGTH,
-  MAX_STEP_TEXT_LENGTH,
-} from './store/event.js';
-import { eventVerdictOf, } from './store/event-verdict.js';
+import { type ControlEvent, MAX_STEP_NAME_LENGTH, MAX_STEP_TEXT_LENGTH } from './store/event.js';
+import { eventVerdictOf } from './store/event-verdict.js';
 import { traceIdsOf } from './trace-ids.js';
 
 /** Most events waiting in memory; further ones are lost while the database does not keep up. */
@@ -119,7 +115,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE') throw error;
       // It would fail repeatedly, and block all later ones.
-      losses.refused(portion.length);
+      losses.refused(error, portion.length);
     }
   }
 
@@ -207,12 +203,8 @@ function createLosses(meter: ObservabilityMeter, failures: RecorderOptions['fail
     lost = 0;
   }
 
-  function refused(count: number): void {
-    failures.failed(
-      'recorder refused',
-      'events of the service itself cannot be stored and are lost',
-      error,
-    );
+  function refused(error: unknown, count: number): void {
+    failures.failed('recorder refused', 'events of the service itself cannot be stored and are lost', error);
     meter.dropped.service.refused += count;
   }
 
