@@ -158,7 +158,7 @@ export const TRIGGERS = {
     'packages/supervised-worker/',
     'packages/versioned-files/',
   ],
-  'test/observe/events/': ['src/observe/events/', ...STORAGE],
+  'test/observe/events/': ['src/observe/events/', 'packages/events-clickhouse/', ...STORAGE],
   'test/fleet/': [
     'src/manage/agents/',
     'src/manage/controls/',
@@ -245,6 +245,7 @@ export const PARTS = {
     'package.json',
     'src/observe/events/',
     'packages/clickhouse-tables/',
+    'packages/events-clickhouse/',
     'src/manage/namespaces/',
     'scripts/clickhouse-server.mjs',
   ],

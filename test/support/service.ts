@@ -4,6 +4,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { createApp } from '../../src/app/wiring/app.js';
+import type { PackageLoaders } from '../../src/app/wiring/package-loaders.js';
 import { readConfig } from '../../src/contract/config/config.js';
 import type { CallPolicy } from '../../src/serve/call/call-host.js';
 import { eventStoreOf } from './clickhouse.js';
@@ -32,6 +33,8 @@ export interface StartOptions {
   readonly keepsLines?: boolean;
   /** Rules for the calls of every protocol. */
   readonly policies?: readonly CallPolicy[];
+  /** Packages that are not there. */
+  readonly packages?: Partial<PackageLoaders>;
   /** The module of the threads that read events. */
   readonly eventReaderEntry?: URL;
   /** The module of the thread for large steps. */
@@ -65,6 +68,7 @@ export async function startService(
   {
     keepsLines = true,
     policies = [],
+    packages = {},
     eventReaderEntry = compiledEntry(EVENT_READER),
     heavyStepsEntry = compiledEntry(STEP_THREAD),
   }: StartOptions = {},
@@ -100,6 +104,7 @@ export async function startService(
       config,
       log,
       policies,
+      packages,
       threadEntries: { eventReader: eventReaderEntry, heavySteps: heavyStepsEntry },
       // Tests that count queries count only those of their calls.
       approvalsIdleMs: 3_600_000,

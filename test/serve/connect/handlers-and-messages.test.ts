@@ -14,6 +14,7 @@ import { evaluation, list_wrapper, variant } from '../../../gen/proto/enforcemen
 import { SampleService } from '../../../gen/proto/enforcement/v1/sample_service_pb.js';
 import { FieldBehavior, field_behavior } from '../../../gen/proto/google/api/field_behavior_pb.js';
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
+import { createEventStore } from '../../../src/app/wiring/event-store.js';
 import type { AnyHandler, Handler, HandlerCall } from '../../../src/contract/call/handler.js';
 import { ANONYMOUS } from '../../../src/contract/call/handler.js';
 import { roleTable } from '../../../src/contract/call/scopes.js';
@@ -61,7 +62,6 @@ import { createPolicies } from '../../../src/manage/policies/policies.js';
 import { createAudit } from '../../../src/observe/audit/audit.js';
 import { type Coverage, createCoverage } from '../../../src/observe/coverage/coverage.js';
 import { createCountMeter } from '../../../src/observe/events/counts/count-meter.js';
-import { createEventStore } from '../../../src/observe/events/create-event-store.js';
 import { createMarks } from '../../../src/observe/events/marks/marks.js';
 import { createObservability } from '../../../src/observe/events/observability.js';
 import { createObservabilityMeter } from '../../../src/observe/events/observability-meter.js';

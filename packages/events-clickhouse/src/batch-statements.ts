@@ -1,5 +1,5 @@
-import type { Insertion } from '../../../../packages/clickhouse-tables/src/index.js';
-import { bigintOf } from '../store/count.js';
+import { bigintOf } from '../../../src/observe/events/store/count.js';
+import type { Insertion } from '../../clickhouse-tables/src/index.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 import { COLUMN_NAMES } from './clickhouse-row.js';
 import { addBatchToRollups, rowsOfBatch } from './rollup-statements.js';

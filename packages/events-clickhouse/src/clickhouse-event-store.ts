@@ -1,9 +1,9 @@
-import type { ClickHouseLocation } from '../../../../packages/clickhouse-tables/src/index.js';
-import type { Database } from '../../../storage/database/database.js';
-import type { EventStore, GroupLimits } from '../store/event-store.js';
-import { skipPositions } from '../store/log-row.js';
+import type { EventStore, GroupLimits } from '../../../src/observe/events/store/event-store.js';
+import { skipPositions } from '../../../src/observe/events/store/log-row.js';
+import type { Database } from '../../../src/storage/database/database.js';
+import type { ClickHouseLocation } from '../../clickhouse-tables/src/index.js';
 import { createClickHouseConnection } from './clickhouse-connection.js';
-import { encodeEvent } from './clickhouse-row.js';
+import { decodeRow, encodeEvent } from './clickhouse-row.js';
 import { createEventRetention } from './event-retention.js';
 import { createEventSearch } from './event-search.js';
 import { createEventTail } from './event-tail.js';
@@ -37,6 +37,7 @@ export function createClickHouseEventStore({
   return {
     kind: 'clickhouse',
     encode: encodeEvent,
+    decode: decodeRow,
     groupLimits: GROUP_LIMITS,
     write: createEventWriter({ connection, turns, now }),
     search: createEventSearch({ connection, state: leases.state }),

@@ -1,30 +1,38 @@
 import type { Config } from '../../contract/config/config.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
+import type { ObservabilityMeter } from '../../observe/events/observability-meter.js';
+import { createSqlEventStore } from '../../observe/events/sql/sql-event-store.js';
+import type { EventStore } from '../../observe/events/store/event-store.js';
 import type { Database } from '../../storage/database/database.js';
-import type { ObservabilityMeter } from './observability-meter.js';
-import { createSqlEventStore } from './sql/sql-event-store.js';
-import type { EventStore } from './store/event-store.js';
+import { demandPackage, PACKAGE_LOADERS, type PackageLoaders } from './package-loaders.js';
 
 export interface EventStoreOptions {
   readonly config: Config['observability'];
   readonly database: Pick<Database, 'kind' | 'bulk'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** The package for ClickHouse; the one of the repository by default. */
+  readonly load?: PackageLoaders['events-clickhouse'];
 }
 
 /** What creates the event store as configured, without a spool. ClickHouse is not loaded where it is not used. */
-export async function loadEventStore({
-  store: location,
-  takeoverDelayMs,
-}: Config['observability']): Promise<(parts: Omit<EventStoreOptions, 'config'>) => EventStore> {
+export async function loadEventStore(
+  { store: location, takeoverDelayMs }: Config['observability'],
+  load = PACKAGE_LOADERS['events-clickhouse'],
+): Promise<(parts: Omit<EventStoreOptions, 'config' | 'load'>) => EventStore> {
   if (location === null) return (parts) => createSqlEventStore({ ...parts, takeoverDelayMs });
-  const { createClickHouseEventStore } = await import('./clickhouse/clickhouse-event-store.js');
+  const { createClickHouseEventStore } = await demandPackage(
+    'SERVICE_EVENT_STORE',
+    'events-clickhouse',
+    load,
+  );
   return (parts) => createClickHouseEventStore({ ...parts, location });
 }
 
 /** The event store as configured, without a spool: for commands. */
-export async function createEventStore({ config, database, now }: EventStoreOptions): Promise<EventStore> {
-  return (await loadEventStore(config))({ database, now });
+export async function createEventStore(options: EventStoreOptions): Promise<EventStore> {
+  const { config, database, now, load } = options;
+  return (await loadEventStore(config, load))({ database, now });
 }
 
 export interface ServiceEventStoreOptions extends EventStoreOptions {
@@ -37,7 +45,7 @@ export async function createServiceEventStore(options: ServiceEventStoreOptions)
   const { config, failures, meter } = options;
   const store = await createEventStore(options);
   if (config.store === null) return store;
-  const { createSpooledStore } = await import('./spool/spooled-store.js');
+  const { createSpooledStore } = await import('../../observe/events/spool/spooled-store.js');
   const spooled = createSpooledStore({ store, ...config.spool, failures });
   meter.spooledOctets = () => spooled.spool.octets;
   return spooled;

@@ -1,8 +1,13 @@
-import { bigintOf } from '../store/count.js';
-import type { EventFilter } from '../store/event-filter.js';
-import type { EventCursor, EventSearch } from '../store/event-search.js';
-import { PART_LIMITS, type PartLimits } from '../store/event-tail.js';
-import { createWalks, cursorAfter, pageOf, type SearchPart } from '../store/event-walk.js';
+import { bigintOf } from '../../../src/observe/events/store/count.js';
+import type { EventFilter } from '../../../src/observe/events/store/event-filter.js';
+import type { EventCursor, EventSearch } from '../../../src/observe/events/store/event-search.js';
+import { PART_LIMITS, type PartLimits } from '../../../src/observe/events/store/event-tail.js';
+import {
+  createWalks,
+  cursorAfter,
+  pageOf,
+  type SearchPart,
+} from '../../../src/observe/events/store/event-walk.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 import { type ClickHouseEvent, COLUMN_NAMES, OCTETS, readRow } from './clickhouse-row.js';
 import {

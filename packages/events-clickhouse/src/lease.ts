@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Prisma } from '../../../../gen/prisma/sqlite/client.js';
-import type { BulkDatabase, BulkRow, BulkTransaction } from '../../../storage/database/bulk.js';
-import type { DatabaseLocation } from '../../../storage/database/database-url.js';
-import { OutcomeUnknownError, unavailable } from '../../../storage/database/errors.js';
-import { bigintOf } from '../store/count.js';
+import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import { bigintOf } from '../../../src/observe/events/store/count.js';
+import type { BulkDatabase, BulkRow, BulkTransaction } from '../../../src/storage/database/bulk.js';
+import type { DatabaseLocation } from '../../../src/storage/database/database-url.js';
+import { OutcomeUnknownError, unavailable } from '../../../src/storage/database/errors.js';
 
 /** How long a holder has for its batch, by its own clock, in milliseconds. */
 export const WORK_LIMIT_MS = 10_000;

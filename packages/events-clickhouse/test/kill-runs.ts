@@ -3,15 +3,19 @@ import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readConfig } from '../../../../src/contract/config/config.js';
-import { createEventStore } from '../../../../src/observe/events/create-event-store.js';
-import type { EventStore } from '../../../../src/observe/events/store/event-store.js';
-import { timeWindow } from '../../../../src/observe/events/store/time-range.js';
-import { openDatabase } from '../../../../src/storage/database/database.js';
-import { caseSeed, Random } from '../../../serve/wire/random.js';
-import { startClickHouse } from '../../../support/clickhouse-process.js';
-import { type CompiledService, type ServiceProcess, spawnService } from '../../../support/service-process.js';
-import { until } from '../../../support/until.js';
+import { createEventStore } from '../../../src/app/wiring/event-store.js';
+import { readConfig } from '../../../src/contract/config/config.js';
+import type { EventStore } from '../../../src/observe/events/store/event-store.js';
+import { timeWindow } from '../../../src/observe/events/store/time-range.js';
+import { openDatabase } from '../../../src/storage/database/database.js';
+import { caseSeed, Random } from '../../../test/serve/wire/random.js';
+import { startClickHouse } from '../../../test/support/clickhouse-process.js';
+import {
+  type CompiledService,
+  type ServiceProcess,
+  spawnService,
+} from '../../../test/support/service-process.js';
+import { until } from '../../../test/support/until.js';
 
 /** What is killed while events come in. */
 const VICTIMS = ['the service', 'ClickHouse', 'both'] as const;

@@ -1,7 +1,11 @@
-import { bigintOf } from '../store/count.js';
-import { eventTest } from '../store/event-filter.js';
-import { type EventTail, MESSAGE_LIMITS, type PartLimits } from '../store/event-tail.js';
-import { lower } from '../store/position-order.js';
+import { bigintOf } from '../../../src/observe/events/store/count.js';
+import { eventTest } from '../../../src/observe/events/store/event-filter.js';
+import {
+  type EventTail,
+  MESSAGE_LIMITS,
+  type PartLimits,
+} from '../../../src/observe/events/store/event-tail.js';
+import { lower } from '../../../src/observe/events/store/position-order.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 import { COLUMN_NAMES, OCTETS, readRow } from './clickhouse-row.js';
 import { existsAt } from './event-search.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeOnSqlite } from '../../../support/databases.js';
-import { type CompiledService, compileService } from '../../../support/service-process.js';
+import { describeOnSqlite } from '../../../test/support/databases.js';
+import { type CompiledService, compileService } from '../../../test/support/service-process.js';
 import { killRuns, NOTHING_WRONG } from './kill-runs.js';
 
 const KILLS = 3;

@@ -1,25 +1,22 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Prisma } from '../../../../gen/prisma/sqlite/client.js';
-import { readConfig } from '../../../../src/contract/config/config.js';
-import {
-  type ClickHouseConnection,
-  createClickHouseConnection,
-} from '../../../../src/observe/events/clickhouse/clickhouse-connection.js';
-import { createClickHouseEventStore } from '../../../../src/observe/events/clickhouse/clickhouse-event-store.js';
-import { encodeEvent } from '../../../../src/observe/events/clickhouse/clickhouse-row.js';
-import { createEventWriter } from '../../../../src/observe/events/clickhouse/event-writer.js';
-import { createLeases } from '../../../../src/observe/events/clickhouse/lease.js';
-import { createWriteTurns } from '../../../../src/observe/events/clickhouse/write-turns.js';
-import type { ControlEvent } from '../../../../src/observe/events/store/event.js';
-import type { EventStore } from '../../../../src/observe/events/store/event-store.js';
-import { utcTimeOfMs } from '../../../../src/observe/events/store/event-time.js';
-import { timeWindow } from '../../../../src/observe/events/store/time-range.js';
-import type { BulkDatabase } from '../../../../src/storage/database/bulk.js';
-import { type Database, openDatabase } from '../../../../src/storage/database/database.js';
-import { unavailable } from '../../../../src/storage/database/errors.js';
-import { eventStoreOf } from '../../../support/clickhouse.js';
-import { describeOnSqlite } from '../../../support/databases.js';
-import { storedEvent } from '../events.support.js';
+import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import { readConfig } from '../../../src/contract/config/config.js';
+import type { ControlEvent } from '../../../src/observe/events/store/event.js';
+import type { EventStore } from '../../../src/observe/events/store/event-store.js';
+import { utcTimeOfMs } from '../../../src/observe/events/store/event-time.js';
+import { timeWindow } from '../../../src/observe/events/store/time-range.js';
+import type { BulkDatabase } from '../../../src/storage/database/bulk.js';
+import { type Database, openDatabase } from '../../../src/storage/database/database.js';
+import { unavailable } from '../../../src/storage/database/errors.js';
+import { storedEvent } from '../../../test/observe/events/events.support.js';
+import { eventStoreOf } from '../../../test/support/clickhouse.js';
+import { describeOnSqlite } from '../../../test/support/databases.js';
+import { type ClickHouseConnection, createClickHouseConnection } from '../src/clickhouse-connection.js';
+import { createClickHouseEventStore } from '../src/clickhouse-event-store.js';
+import { encodeEvent } from '../src/clickhouse-row.js';
+import { createEventWriter } from '../src/event-writer.js';
+import { createLeases } from '../src/lease.js';
+import { createWriteTurns } from '../src/write-turns.js';
 
 const NOW = 1_760_000_000_123;
 const now = () => NOW;

@@ -1,5 +1,5 @@
-import type { ClickHouseRow } from '../../../../packages/clickhouse-tables/src/index.js';
-import { bigintOf } from '../store/count.js';
+import { bigintOf } from '../../../src/observe/events/store/count.js';
+import type { ClickHouseRow } from '../../clickhouse-tables/src/index.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 import { type ClickHouseEvent, COLUMN_NAMES, readRow } from './clickhouse-row.js';
 import type { LogState } from './lease.js';

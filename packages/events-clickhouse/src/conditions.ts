@@ -1,5 +1,9 @@
-import type { ClickHouseQuery } from '../../../../packages/clickhouse-tables/src/index.js';
-import { conditionsOf, type EventCondition, type EventFilter } from '../store/event-filter.js';
+import {
+  conditionsOf,
+  type EventCondition,
+  type EventFilter,
+} from '../../../src/observe/events/store/event-filter.js';
+import type { ClickHouseQuery } from '../../clickhouse-tables/src/index.js';
 
 /** Conditions of a query, and the values of their parameters. */
 export interface Conditions {

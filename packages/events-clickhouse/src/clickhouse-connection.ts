@@ -1,3 +1,5 @@
+import type { ReadLane } from '../../../src/observe/events/store/event-tail.js';
+import { OutcomeUnknownError, unavailable } from '../../../src/storage/database/errors.js';
 import {
   type ClickHouseLocation,
   type ClickHouseQuery,
@@ -5,9 +7,7 @@ import {
   type ClickHouseTables,
   createClickHouseTables,
   TablesError,
-} from '../../../../packages/clickhouse-tables/src/index.js';
-import { OutcomeUnknownError, unavailable } from '../../../storage/database/errors.js';
-import type { ReadLane } from '../store/event-tail.js';
+} from '../../clickhouse-tables/src/index.js';
 import { SCHEMA } from './schema.js';
 
 /** How long a query may take, by lane, in milliseconds. */

@@ -1,5 +1,5 @@
-import type { TableEngines, TablesSchema } from '../../../../packages/clickhouse-tables/src/index.js';
-import { SUMS } from '../store/rollup-sums.js';
+import { SUMS } from '../../../src/observe/events/store/rollup-sums.js';
+import type { TableEngines, TablesSchema } from '../../clickhouse-tables/src/index.js';
 import { COLUMN_DEFINITIONS } from './clickhouse-row.js';
 
 /** The namespace in the key of an agent. */

@@ -1,7 +1,7 @@
-import type { Insertion } from '../../../../packages/clickhouse-tables/src/index.js';
-import { OutcomeUnknownError } from '../../../storage/database/errors.js';
-import { bigintOf } from '../store/count.js';
-import { higher } from '../store/position-order.js';
+import { bigintOf } from '../../../src/observe/events/store/count.js';
+import { higher } from '../../../src/observe/events/store/position-order.js';
+import { OutcomeUnknownError } from '../../../src/storage/database/errors.js';
+import type { Insertion } from '../../clickhouse-tables/src/index.js';
 import { appliedChanges, countedEvents, knownIds, lastPosition } from './batch-statements.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 import type { Deletions, Lease, Leases, LogState } from './lease.js';

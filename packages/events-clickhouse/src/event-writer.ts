@@ -1,7 +1,7 @@
-import { partitionOf } from '../../../../packages/clickhouse-tables/src/index.js';
-import type { ControlEvent } from '../store/event.js';
-import { mergeEvents } from '../store/event-merge.js';
-import type { EncodedEvent, WriteEvents } from '../store/event-store.js';
+import type { ControlEvent } from '../../../src/observe/events/store/event.js';
+import { mergeEvents } from '../../../src/observe/events/store/event-merge.js';
+import type { EncodedEvent, WriteEvents } from '../../../src/observe/events/store/event-store.js';
+import { partitionOf } from '../../clickhouse-tables/src/index.js';
 import { appliedChanges, keptChanges, newEvents } from './batch-statements.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 import { encodeEvent, rowLine, timeOfRow } from './clickhouse-row.js';

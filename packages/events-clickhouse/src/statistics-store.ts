@@ -1,9 +1,18 @@
-import type { ClickHouseRow } from '../../../../packages/clickhouse-tables/src/index.js';
-import { DEFAULT_NAMESPACE } from '../../../contract/call/namespace.js';
-import type { EventScope } from '../store/event-keys.js';
-import type { ControlSums, NamedSums, StatisticsStore, Sums } from '../store/event-statistics.js';
-import { SUMS, sumsOf, WIDE_SUMS } from '../store/rollup-sums.js';
-import { type RollupSegment, segmentsOf, type TimeWindow } from '../store/time-range.js';
+import { DEFAULT_NAMESPACE } from '../../../src/contract/call/namespace.js';
+import type { EventScope } from '../../../src/observe/events/store/event-keys.js';
+import type {
+  ControlSums,
+  NamedSums,
+  StatisticsStore,
+  Sums,
+} from '../../../src/observe/events/store/event-statistics.js';
+import { SUMS, sumsOf, WIDE_SUMS } from '../../../src/observe/events/store/rollup-sums.js';
+import {
+  type RollupSegment,
+  segmentsOf,
+  type TimeWindow,
+} from '../../../src/observe/events/store/time-range.js';
+import type { ClickHouseRow } from '../../clickhouse-tables/src/index.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 
 const SUMMED = SUMS.map(

@@ -1,5 +1,5 @@
-import { ROLLUP_LEVELS, type RollupLevel } from '../store/rollup-levels.js';
-import { SUMS, type Sum } from '../store/rollup-sums.js';
+import { ROLLUP_LEVELS, type RollupLevel } from '../../../src/observe/events/store/rollup-levels.js';
+import { SUMS, type Sum } from '../../../src/observe/events/store/rollup-sums.js';
 
 /** Starts of 65,536 ms in a duration. */
 const HIGH = 'if(duration_ms >= 65536, floor(duration_ms / 65536.0), 0)';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { ServiceError } from '../../../../src/contract/errors/service-error.js';
-import { createClickHouseConnection } from '../../../../src/observe/events/clickhouse/clickhouse-connection.js';
-import { OutcomeUnknownError } from '../../../../src/storage/database/errors.js';
+import { ServiceError } from '../../../src/contract/errors/service-error.js';
+import { OutcomeUnknownError } from '../../../src/storage/database/errors.js';
+import { createClickHouseConnection } from '../src/clickhouse-connection.js';
 
 it('what cannot be done with the tables of events is an error of the service', async () => {
   const connection = createClickHouseConnection({

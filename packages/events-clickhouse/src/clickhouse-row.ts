@@ -1,6 +1,5 @@
-import type { ClickHouseRow } from '../../../../packages/clickhouse-tables/src/index.js';
-import { bigintOf } from '../store/count.js';
-import type { ControlEvent } from '../store/event.js';
+import { bigintOf } from '../../../src/observe/events/store/count.js';
+import type { ControlEvent } from '../../../src/observe/events/store/event.js';
 import {
   type ColumnType,
   EVENT_COLUMNS,
@@ -8,8 +7,9 @@ import {
   eventOf,
   octetsOf,
   valuesOf,
-} from '../store/event-columns.js';
-import type { EncodedEvent } from '../store/event-store.js';
+} from '../../../src/observe/events/store/event-columns.js';
+import type { EncodedEvent } from '../../../src/observe/events/store/event-store.js';
+import type { ClickHouseRow } from '../../clickhouse-tables/src/index.js';
 
 const TYPES: Record<ColumnType, string> = {
   text: 'String',

@@ -1,9 +1,9 @@
-import { monthOf } from '../../../../packages/clickhouse-tables/src/index.js';
-import type { BulkDatabase } from '../../../storage/database/bulk.js';
-import { bigintOf } from '../store/count.js';
-import type { EventRetention } from '../store/event-retention.js';
-import { claimPruning } from '../store/log-row.js';
-import { higher } from '../store/position-order.js';
+import { bigintOf } from '../../../src/observe/events/store/count.js';
+import type { EventRetention } from '../../../src/observe/events/store/event-retention.js';
+import { claimPruning } from '../../../src/observe/events/store/log-row.js';
+import { higher } from '../../../src/observe/events/store/position-order.js';
+import type { BulkDatabase } from '../../../src/storage/database/bulk.js';
+import { monthOf } from '../../clickhouse-tables/src/index.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 import { existsAt } from './event-search.js';
 import type { Deletions, Leases, LogState } from './lease.js';

@@ -1,5 +1,5 @@
-import type { RebuildResult } from '../store/event-store.js';
-import { DAY, HOUR, oldestRolledS } from '../store/rollup-levels.js';
+import type { RebuildResult } from '../../../src/observe/events/store/event-store.js';
+import { DAY, HOUR, oldestRolledS } from '../../../src/observe/events/store/rollup-levels.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 import { existsAt } from './event-search.js';
 import type { Leases } from './lease.js';
