@@ -171,7 +171,7 @@ export const TRIGGERS = {
   'test/image/': ['Containerfile', 'deploy/', 'scripts/image.mjs', ...PROCESS],
   'test/app/last-known-good/': ['src/app/last-known-good/'],
   'test/mcp-gateway/': ['packages/mcp-gateway/', 'packages/client/', 'packages/cli/'],
-  'test/decide/memory/redis-': ['src/decide/memory/', 'scripts/redis-server.mjs'],
+  'test/decide/memory/redis-': ['packages/memory-redis/', 'src/decide/memory/', 'scripts/redis-server.mjs'],
   'test/decide/memory/': ['src/decide/memory/', ...STORAGE],
   'test/app/operations/drill.': ['scripts/drill', ...STORAGE, 'docs/backup.md'],
   'test/app/operations/rolling-upgrade.': [...STORAGE, 'src/app/cluster/', ...PROTO],

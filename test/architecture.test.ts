@@ -13,7 +13,7 @@ const ENGINES = [
   'sql-reader',
 ];
 const AROUND_SINKS = ['supervised-worker', 'versioned-files', 's3-files', 'parquet-log', 'kafka-producer'];
-const OPTIONAL = ['events-clickhouse'];
+const OPTIONAL = ['events-clickhouse', 'memory-redis'];
 const PACKAGES = [...ENGINES, ...AROUND_SINKS, 'clickhouse-tables', ...OPTIONAL];
 const page = readFileSync(path.join(ROOT, 'docs', 'architecture.md'), 'utf8');
 /** The section with recorded walks, and the one behind it. */

@@ -9,11 +9,11 @@ function missing(name: keyof PackageLoaders): () => Promise<never> {
 }
 
 describe('a setting that needs a package that is not installed', () => {
-  it.each([['events-clickhouse', 'SERVICE_EVENT_STORE', 'clickhouse://127.0.0.1:9/events']] as const)(
-    '%s: the service does not start with %s',
-    async (name, setting, value) => {
-      const started = startService({ [setting]: value }, { packages: { [name]: missing(name) } });
-      await expect(started).rejects.toThrow(`${setting} needs the package ${name}, which is not installed.`);
-    },
-  );
+  it.each([
+    ['events-clickhouse', 'SERVICE_EVENT_STORE', 'clickhouse://127.0.0.1:9/events'],
+    ['memory-redis', 'SERVICE_MEMORY_STORE', 'redis://127.0.0.1:9'],
+  ] as const)('%s: the service does not start with %s', async (name, setting, value) => {
+    const started = startService({ [setting]: value }, { packages: { [name]: missing(name) } });
+    await expect(started).rejects.toThrow(`${setting} needs the package ${name}, which is not installed.`);
+  });
 });

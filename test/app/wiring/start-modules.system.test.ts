@@ -13,6 +13,7 @@ const PACKAGES = path.join(import.meta.dirname, 'start-packages.txt');
 const OPTIONAL: Readonly<Record<string, RegExp>> = {
   ClickHouse:
     /^node_modules\/@clickhouse\/|^packages\/(?:clickhouse-tables|events-clickhouse)\/|^src\/observe\/events\/spool\//,
+  Redis: /^node_modules\/@redis\/|^packages\/memory-redis\//,
   Kafka: /^node_modules\/@platformatic\/|^packages\/kafka-producer\/|^src\/observe\/events\/sinks\/kafka-/,
   Parquet:
     /^node_modules\/hyparquet|^packages\/(?:parquet-log|versioned-files)\/|^src\/observe\/events\/sinks\/parquet-/,

@@ -1,4 +1,4 @@
-import type { NamespaceUse, SweepLimits } from '../store/memory-store.js';
+import type { NamespaceUse, SweepLimits } from '../../../src/decide/memory/store/memory-store.js';
 import { namespaceKey, rulesKey, scriptKeys } from './namespace-keys.js';
 import type { ScriptCall } from './redis-link.js';
 import { FORGET_RULES, REMOVE, TRIM, USE } from './scripts.js';

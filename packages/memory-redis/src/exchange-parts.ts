@@ -1,5 +1,10 @@
-import { expiryOf, keptLabel } from '../store/exchange-rules.js';
-import type { CellNews, CellRequest, EntryAddition, ExchangeRequest } from '../store/memory-store.js';
+import { expiryOf, keptLabel } from '../../../src/decide/memory/store/exchange-rules.js';
+import type {
+  CellNews,
+  CellRequest,
+  EntryAddition,
+  ExchangeRequest,
+} from '../../../src/decide/memory/store/memory-store.js';
 import { scriptKeys } from './namespace-keys.js';
 import type { ScriptCall } from './redis-link.js';
 import { EXCHANGE } from './scripts.js';

@@ -1,5 +1,5 @@
-import { MAX_FOLLOWING_ENTRIES } from '../store/exchange-rules.js';
-import { RULE_GAP_US } from '../store/memory-store.js';
+import { MAX_FOLLOWING_ENTRIES } from '../../../src/decide/memory/store/exchange-rules.js';
+import { RULE_GAP_US } from '../../../src/decide/memory/store/memory-store.js';
 
 /**
  * The scripts of the store, in Lua 5.1 as Redis runs them. Numbers are doubles: times of today are exact in microseconds,

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { MemoryStoreError } from '../store/memory-store.js';
+import { MemoryStoreError } from '../../../src/decide/memory/store/memory-store.js';
 import type { RedisAddress } from './redis-address.js';
 import { checkServer, readInfo, type ServerInfo } from './server-checks.js';
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { demandExchangeable, shownLabel } from '../store/exchange-rules.js';
+import { demandExchangeable, shownLabel } from '../../../src/decide/memory/store/exchange-rules.js';
 import {
   type ExchangeReply,
   type ExchangeRequest,
@@ -9,7 +9,7 @@ import {
   type StoredCell,
   type SweepLimits,
   type SweepReport,
-} from '../store/memory-store.js';
+} from '../../../src/decide/memory/store/memory-store.js';
 import { entryText, exchangeCall, newsOf, type PartReply, partsOf } from './exchange-parts.js';
 import { CLOCK_KEY, cellKeys, NAMESPACES_KEY, namespaceKey, rulesKey, scriptKeys } from './namespace-keys.js';
 import { type Commands, removeKeys, sweepNamespace } from './namespace-sweep.js';
