@@ -45,6 +45,7 @@ export const TRIGGERS = {
   'test/app/wiring/': [...PROCESS, 'src/serve/listener/', 'src/serve/routing/'],
   'test/decide/approvals/': ['src/decide/approvals/', ...DECISIONS, ...STORAGE],
   'test/attack/': [
+    'packages/adapters/',
     'src/serve/',
     'src/kernel/core/',
     ...DECISIONS,

@@ -3,6 +3,7 @@ import { loadOptionalPackage } from '../../contract/runtime/optional-package.js'
 
 /** How the packages are loaded that the service can run without, each when something asks for it. */
 export const PACKAGE_LOADERS = {
+  adapters: () => import('../../../packages/adapters/src/index.js'),
   'events-clickhouse': () => import('../../../packages/events-clickhouse/src/index.js'),
   'memory-redis': () => import('../../../packages/memory-redis/src/index.js'),
 };
