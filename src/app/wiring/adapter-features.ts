@@ -5,12 +5,12 @@ import { AdapterService } from '../../../gen/proto/enforcement/v1/adapter_servic
 import { AuthzenService } from '../../../gen/proto/enforcement/v1/authzen_service_pb.js';
 import { Authorization } from '../../../gen/proto/envoy/service/auth/v3/external_auth_pb.js';
 import { handler } from '../../contract/call/handler.js';
+import { demandPackage } from '../../contract/config/demanded-package.js';
 import { callerError } from '../../contract/errors/service-error.js';
 import { loadOptionalPackage } from '../../contract/runtime/optional-package.js';
 import type { EvaluationService } from '../../decide/decisions/evaluation-service.js';
 import { type Feature, feature } from './feature.js';
 import type { Foundations } from './foundations.js';
-import { demandPackage } from './package-loaders.js';
 
 /**
  * The protocols of others over the evaluation. Rejects if their file of mappings cannot be read, and if an adapter is on and the
@@ -24,7 +24,7 @@ export async function createAdapterFeatures(
   const load = packages.adapters;
   const found =
     adapters.on.length > 0
-      ? await demandPackage('SERVICE_ADAPTERS', 'adapters', load)
+      ? await demandPackage('SERVICE_ADAPTERS', { name: 'adapters', load })
       : await loadOptionalPackage({ name: 'adapters', without: 'calls to adapters are refused', load }, log);
   if (found === null) return [AuthzenService, Authorization, ExtMcp, AdapterService].map(refusing);
   const created = await found.createAdapters({

@@ -1,10 +1,11 @@
 import type { Config } from '../../contract/config/config.js';
+import { demandPackage } from '../../contract/config/demanded-package.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import type { ObservabilityMeter } from '../../observe/events/observability-meter.js';
 import { createSqlEventStore } from '../../observe/events/sql/sql-event-store.js';
 import type { EventStore } from '../../observe/events/store/event-store.js';
 import type { Database } from '../../storage/database/database.js';
-import { demandPackage, PACKAGE_LOADERS, type PackageLoaders } from './package-loaders.js';
+import { PACKAGE_LOADERS, type PackageLoaders } from './package-loaders.js';
 
 export interface EventStoreOptions {
   readonly config: Config['observability'];
@@ -21,11 +22,10 @@ export async function loadEventStore(
   load = PACKAGE_LOADERS['events-clickhouse'],
 ): Promise<(parts: Omit<EventStoreOptions, 'config' | 'load'>) => EventStore> {
   if (location === null) return (parts) => createSqlEventStore({ ...parts, takeoverDelayMs });
-  const { createClickHouseEventStore } = await demandPackage(
-    'SERVICE_EVENT_STORE',
-    'events-clickhouse',
+  const { createClickHouseEventStore } = await demandPackage('SERVICE_EVENT_STORE', {
+    name: 'events-clickhouse',
     load,
-  );
+  });
   return (parts) => createClickHouseEventStore({ ...parts, location });
 }
 

@@ -1,10 +1,10 @@
 import { getHeapStatistics } from 'node:v8';
+import { demandPackage } from '../../contract/config/demanded-package.js';
 import { createMemory, type WatchedMemory } from '../../decide/memory/memory.js';
 import { createSqlMemoryStore } from '../../decide/memory/sql/sql-memory-store.js';
 import type { MemoryStore } from '../../decide/memory/store/memory-store.js';
 import { RULE_REDUCERS } from '../../kernel/evaluators/memory/memory-evaluators.js';
 import type { Foundations } from './foundations.js';
-import { demandPackage } from './package-loaders.js';
 
 /**
  * Share of the heap that keys take which were read last: one of a hundred controls takes some 40 kB, and one that is not there is
@@ -30,11 +30,10 @@ export async function createServiceMemory(foundations: Foundations): Promise<Ser
   };
   let openStore = async (): Promise<MemoryStore> => createSqlMemoryStore({ database });
   if (url !== null) {
-    const { createRedisMemoryStore } = await demandPackage(
-      'SERVICE_MEMORY_STORE',
-      'memory-redis',
-      packages['memory-redis'],
-    );
+    const { createRedisMemoryStore } = await demandPackage('SERVICE_MEMORY_STORE', {
+      name: 'memory-redis',
+      load: packages['memory-redis'],
+    });
     openStore = async () => createRedisMemoryStore({ url, volatile, timeoutMs, onVolatile });
   }
   return {

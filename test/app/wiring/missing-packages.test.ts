@@ -1,12 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { PackageLoaders } from '../../../src/app/wiring/package-loaders.js';
+import { missingPackage } from '../../support/missing-package.js';
 import { startService, type TestService } from '../../support/service.js';
-
-/** A loader of a package that is not there: it rejects as Node.js does. */
-function missing(name: keyof PackageLoaders): () => Promise<never> {
-  const message = `Cannot find module '/service/dist/packages/${name}/src/index.js' imported from /service/dist/src/main.js`;
-  return () => Promise.reject(Object.assign(new Error(message), { code: 'ERR_MODULE_NOT_FOUND' }));
-}
 
 describe('a setting that needs a package that is not installed', () => {
   it.each([
@@ -14,7 +8,7 @@ describe('a setting that needs a package that is not installed', () => {
     ['events-clickhouse', 'SERVICE_EVENT_STORE', 'clickhouse://127.0.0.1:9/events'],
     ['memory-redis', 'SERVICE_MEMORY_STORE', 'redis://127.0.0.1:9'],
   ] as const)('%s: the service does not start with %s', async (name, setting, value) => {
-    const started = startService({ [setting]: value }, { packages: { [name]: missing(name) } });
+    const started = startService({ [setting]: value }, { packages: { [name]: missingPackage(name) } });
     await expect(started).rejects.toThrow(`${setting} needs the package ${name}, which is not installed.`);
   });
 });
@@ -22,7 +16,7 @@ describe('a setting that needs a package that is not installed', () => {
 describe('without the package adapters', () => {
   let service: TestService;
   beforeAll(async () => {
-    service = await startService({}, { packages: { adapters: missing('adapters') } });
+    service = await startService({}, { packages: { adapters: missingPackage('adapters') } });
   });
   afterAll(() => service?.stop());
 
