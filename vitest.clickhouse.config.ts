@@ -3,11 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** What is tested with ClickHouse: `npm run test:clickhouse` names the files. */
 export default defineConfig({
   test: {
-    include: [
-      'test/**/*.test.ts',
-      'test/observe/events/clickhouse/*.clickhouse.ts',
-      'packages/clickhouse-tables/test/*.clickhouse.ts',
-    ],
+    include: ['test/**/*.test.ts', 'packages/*/test/*.clickhouse.ts'],
     globalSetup: [
       'test/support/postgres-global-setup.ts',
       'test/support/database-templates-global-setup.ts',

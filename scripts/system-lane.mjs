@@ -47,6 +47,7 @@ export const TRIGGERS = {
   'test/app/wiring/': [...PROCESS, 'src/serve/listener/', 'src/serve/routing/'],
   'test/decide/approvals/': ['src/decide/approvals/', ...DECISIONS, ...STORAGE],
   'test/attack/': [
+    'packages/adapters/',
     'src/serve/',
     'src/kernel/core/',
     ...DECISIONS,
@@ -161,7 +162,7 @@ export const TRIGGERS = {
     'packages/supervised-worker/',
     'packages/versioned-files/',
   ],
-  'test/observe/events/': ['src/observe/events/', ...STORAGE],
+  'test/observe/events/': ['src/observe/events/', 'packages/events-clickhouse/', ...STORAGE],
   'test/fleet/': [
     'src/manage/agents/',
     'src/manage/controls/',
@@ -180,7 +181,7 @@ export const TRIGGERS = {
   'test/image/': ['Containerfile', 'deploy/', 'scripts/image.mjs', ...PROCESS],
   'test/app/last-known-good/': ['src/app/last-known-good/'],
   'test/mcp-gateway/': ['packages/mcp-gateway/', 'packages/client/', 'packages/cli/'],
-  'test/decide/memory/redis-': ['src/decide/memory/', 'scripts/redis-server.mjs'],
+  'test/decide/memory/redis-': ['packages/memory-redis/', 'src/decide/memory/', 'scripts/redis-server.mjs'],
   'test/decide/memory/': ['src/decide/memory/', ...STORAGE],
   'test/app/operations/drill.': ['scripts/drill', ...STORAGE, 'docs/backup.md'],
   'test/app/operations/rolling-upgrade.': [...STORAGE, 'src/app/cluster/', ...PROTO],
@@ -255,6 +256,7 @@ export const PARTS = {
     'package.json',
     'src/observe/events/',
     'packages/clickhouse-tables/',
+    'packages/events-clickhouse/',
     'src/manage/namespaces/',
     'scripts/clickhouse-server.mjs',
   ],

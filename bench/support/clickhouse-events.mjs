@@ -57,9 +57,7 @@ function eventOf(index, timestamp) {
  */
 export async function fillClickHouse({ url, databaseUrl, count, nowMs }) {
   const { openDatabase } = await import('../../dist/src/storage/database/database.js');
-  const { createClickHouseEventStore } = await import(
-    '../../dist/src/observe/events/clickhouse/clickhouse-event-store.js'
-  );
+  const { createClickHouseEventStore } = await import('../../dist/packages/events-clickhouse/src/index.js');
   const { utcTimeOfMs } = await import('../../dist/src/observe/events/store/event-time.js');
   const database = await openDatabase({ url: databaseUrl });
   const store = createClickHouseEventStore({ location: locationOf(url), database, now: Date.now });

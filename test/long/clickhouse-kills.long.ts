@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { killRuns, NOTHING_WRONG } from '../observe/events/clickhouse/kill-runs.js';
+import { killRuns, NOTHING_WRONG } from '../../packages/events-clickhouse/test/kill-runs.js';
 import { fuzzSeed } from '../serve/wire/random.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { compiled } from '../support/service-process.js';

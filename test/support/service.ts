@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { createApp } from '../../src/app/wiring/app.js';
 import type { DescribeApi } from '../../src/app/wiring/server.js';
+import type { PackageLoaders } from '../../src/app/wiring/package-loaders.js';
 import { readConfig } from '../../src/contract/config/config.js';
 import type { CallPolicy } from '../../src/serve/call/call-host.js';
 import { eventStoreOf } from './clickhouse.js';
@@ -33,6 +34,8 @@ export interface StartOptions {
   readonly keepsLines?: boolean;
   /** Rules for the calls of every protocol. */
   readonly policies?: readonly CallPolicy[];
+  /** Packages that are not there. */
+  readonly packages?: Partial<PackageLoaders>;
   /** The module of the threads that read events. */
   readonly eventReaderEntry?: URL;
   /** The module of the thread for large steps. */
@@ -68,6 +71,7 @@ export async function startService(
   {
     keepsLines = true,
     policies = [],
+    packages = {},
     eventReaderEntry = compiledEntry(EVENT_READER),
     heavyStepsEntry = compiledEntry(STEP_THREAD),
     describe,
@@ -104,6 +108,7 @@ export async function startService(
       config,
       log,
       policies,
+      packages,
       threadEntries: { eventReader: eventReaderEntry, heavySteps: heavyStepsEntry },
       // Tests that count queries count only those of their calls.
       approvalsIdleMs: 3_600_000,

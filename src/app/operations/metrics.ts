@@ -1,4 +1,5 @@
 import { type Aggregator, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { AdapterMeter } from '../../../packages/adapters/src/index.js';
 import { VERSION } from '../../contract/runtime/package-root.js';
 import type { ApprovalMeter } from '../../decide/approvals/approval-meter.js';
 import type { VerdictLabel } from '../../decide/decisions/revised-verdict.js';
@@ -10,7 +11,6 @@ import type { CountMeter } from '../../observe/events/counts/count-meter.js';
 import type { ObservabilityMeter } from '../../observe/events/observability-meter.js';
 import type { SinkMeter } from '../../observe/events/sinks/sink-meter.js';
 import type { SampleMeter } from '../../observe/samples/sample-meter.js';
-import type { AdapterMeter } from '../../serve/adapters/adapter-evaluations.js';
 import type { RefusalMeter } from '../../serve/admission/refusals.js';
 import type { CallMeter } from '../../serve/call/call-host.js';
 import type { DatabaseOperation } from '../../storage/database/metered-database.js';

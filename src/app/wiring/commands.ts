@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { Config } from '../../contract/config/config.js';
 import { createRepeatLog } from '../../contract/runtime/repeat-log.js';
-import { createEventStore } from '../../observe/events/create-event-store.js';
 import { createEventPruner } from '../../observe/events/event-pruner.js';
 import { pruningLimits } from '../../observe/events/store/event-retention.js';
 import type { EventStore } from '../../observe/events/store/event-store.js';
@@ -10,6 +9,7 @@ import { type Database, openDatabase } from '../../storage/database/database.js'
 import { createLogger } from '../process/logger.js';
 import { originOfCommand, VERIFY_AUDIT_FAILURE, verifyAudit } from './audit-commands.js';
 import { type Command, demandExisting } from './command.js';
+import { createEventStore } from './event-store.js';
 import { checkMigrations, migrateCommand } from './migration-commands.js';
 
 /** Runs work on the opened database of a configuration. */

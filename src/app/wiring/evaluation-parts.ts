@@ -49,18 +49,18 @@ export interface EvaluationParts extends ServiceMemory {
   keptEvaluations(): number;
 }
 
-export function createEvaluationParts(
+export async function createEvaluationParts(
   foundations: Foundations,
   programs: Programs,
   { observability }: EventParts,
   controls: Controls,
-): EvaluationParts {
+): Promise<EvaluationParts> {
   const { config, log, parts, database, failures, registry, findSensitive, metrics, threadEntries } =
     foundations;
   const { now, monotonic } = foundations;
   const { library, newExecutionId, stepSchemas, watch, mutate } = programs;
   const { maxStalenessMs } = config.limits;
-  const { memory, storeKind } = createServiceMemory(foundations);
+  const { memory, storeKind } = await createServiceMemory(foundations);
   parts.add({ close: () => memory.close() });
   const sealing = sealingWith(config.approvals.key);
   const notifications = parts.add(

@@ -1,7 +1,7 @@
-import { createServiceEventStore } from '../../observe/events/create-event-store.js';
 import { createObservability, type Observability } from '../../observe/events/observability.js';
 import { createEventSinks } from '../../observe/events/sinks/event-sinks.js';
 import { createEventReaders } from '../../serve/event-reading/event-readers.js';
+import { createServiceEventStore } from './event-store.js';
 import type { Foundations } from './foundations.js';
 import type { Programs } from './programs.js';
 
@@ -15,7 +15,8 @@ export interface EventParts {
 
 /** Rejects when files that it needs cannot be created. */
 export async function createEventParts(foundations: Foundations, { watch }: Programs): Promise<EventParts> {
-  const { config, log, parts, failures, database, metrics, threadEntries, now, monotonic } = foundations;
+  const { config, log, parts, failures, database, metrics, packages, threadEntries, now, monotonic } =
+    foundations;
   const shared = { database, log, failures, now, monotonic };
   const { observability } = config;
   const store = await createServiceEventStore({
@@ -24,6 +25,7 @@ export async function createEventParts(foundations: Foundations, { watch }: Prog
     failures,
     meter: metrics.events,
     now,
+    load: packages['events-clickhouse'],
   });
   parts.add({ close: () => store.close() });
   parts.add(
@@ -35,7 +37,7 @@ export async function createEventParts(foundations: Foundations, { watch }: Prog
     }),
   );
   const eventReaders = createEventReaders({
-    kind: store.kind,
+    store,
     duplicates: config.duplicateMembers,
     threads: observability.enabled ? observability.readerThreads : 0,
     failures,

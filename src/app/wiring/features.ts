@@ -109,7 +109,7 @@ export async function createFeatures(
   const audit = createAudit({ config: config.audit, database, log, failures, now });
   parts.add({ keep: audit.upkeep.start, close: audit.upkeep.close });
   const labels = createLabelUpkeep({ database, now });
-  const evaluationParts = createEvaluationParts(foundations, programs, events, controls);
+  const evaluationParts = await createEvaluationParts(foundations, programs, events, controls);
   const { evaluation, heavySteps, memory, storeKind, trial, sampleSealing } = evaluationParts;
   const { approvals, notifications, shadows, samples, coverage, mismatches, keptEvaluations } =
     evaluationParts;

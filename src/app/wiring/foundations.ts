@@ -16,6 +16,7 @@ import type { Parts } from '../process/parts.js';
 import { openTelemetry } from '../telemetry/open-telemetry.js';
 import type { Telemetry } from '../telemetry/telemetry.js';
 import type { DescribeApi } from './server.js';
+import { PACKAGE_LOADERS, type PackageLoaders } from './package-loaders.js';
 
 /** Inputs of the service. */
 export interface AppOptions {
@@ -25,6 +26,8 @@ export interface AppOptions {
   readonly onQuery?: (sql: string) => void;
   /** Rules for the calls of every protocol; none by default. */
   readonly policies?: readonly CallPolicy[];
+  /** The packages that the service can run without; for tests, which run without some of them. */
+  readonly packages?: Partial<PackageLoaders>;
   /** The modules of threads; for tests, which run from sources that no thread can load. */
   readonly threadEntries?: ThreadEntries;
   /** Milliseconds between two looks for expired approvals while nothing waits for them; for tests that count queries. */
@@ -50,6 +53,7 @@ export interface ThreadEntries {
 export interface Foundations extends Pick<AppOptions, 'config' | 'log'> {
   readonly policies: readonly CallPolicy[];
   readonly shared: AppOptions['shared'] | undefined;
+  readonly packages: PackageLoaders;
   readonly failures: RepeatLog;
   /** Receives all parts that start, end streams or have to be closed. */
   readonly parts: Parts;
@@ -140,6 +144,7 @@ export async function openFoundations(options: AppOptions, parts: Parts): Promis
     config,
     log,
     shared,
+    packages: { ...PACKAGE_LOADERS, ...options.packages },
     policies,
     failures,
     parts,

@@ -1,4 +1,4 @@
-/** Protocols of others by which steps are evaluated: an adapter for each, in `src/serve/adapters`. */
+/** Protocols of others by which steps are evaluated: an adapter for each, in `packages/adapters`. */
 export const ADAPTER_NAMES = [
   'authzen',
   'coding-hooks',

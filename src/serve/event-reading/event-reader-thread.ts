@@ -4,8 +4,9 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { runInBackground } from '../../contract/runtime/background-thread.js';
-import { codecOf } from '../../observe/events/event-codecs.js';
 import { packEvents } from '../../observe/events/read-events.js';
+import { decodeRow, encodeEvent } from '../../observe/events/sql/event-row.js';
+import type { EventCodec, EventStore } from '../../observe/events/store/event-store.js';
 import { createEventMessages, type UnreadEvents } from './event-messages.js';
 import type { ReaderAnswer, ReaderThreadData } from './event-readers.js';
 import { packError } from './sent-error.js';
@@ -13,11 +14,18 @@ import { packError } from './sent-error.js';
 const { kind } = workerData as ReaderThreadData;
 runInBackground();
 
-const read = createEventMessages(codecOf(kind));
+const read = createEventMessages(await codecOf(kind));
 parentPort?.on('message', (request: UnreadEvents & { readonly id: unknown }) => {
   parentPort?.postMessage({ id: request.id, ...answerTo(request) });
 });
 parentPort?.postMessage({ ready: true });
+
+/** The codec of a kind of store. Where events are stored in ClickHouse, the service has loaded its package. */
+async function codecOf(kind: EventStore['kind']): Promise<EventCodec> {
+  if (kind !== 'clickhouse') return { encode: encodeEvent, decode: decodeRow };
+  const { CODEC } = await import('../../../packages/events-clickhouse/src/index.js');
+  return CODEC;
+}
 
 function answerTo(request: UnreadEvents): ReaderAnswer {
   try {

@@ -5,7 +5,6 @@ import type { MessageReader, UnreadMessage } from '../../contract/call/handler.j
 import { ServiceError } from '../../contract/errors/service-error.js';
 import type { RepeatLog } from '../../contract/runtime/repeat-log.js';
 import { type WorkerJob, WorkerPool } from '../../contract/runtime/worker-pool.js';
-import { codecOf } from '../../observe/events/event-codecs.js';
 import { IngestFullError } from '../../observe/events/event-ingest.js';
 import type { EventReaders, EventRpc } from '../../observe/events/observability-handlers.js';
 import { type ReadEvents, type SentEvents, unpackEvents } from '../../observe/events/read-events.js';
@@ -43,7 +42,7 @@ export interface ReaderThreadData {
 export type ReaderAnswer = { readonly events: SentEvents } | { readonly error: SentError };
 
 export interface EventReaderOptions {
-  readonly kind: EventStore['kind'];
+  readonly store: Pick<EventStore, 'kind' | 'decode'>;
   /** Number of threads. */
   readonly threads: number;
   /** Members that occur twice in an object of a JSON body. */
@@ -69,11 +68,10 @@ export interface EventReaderThreads {
  * threads.
  */
 export function createEventReaders(options: EventReaderOptions): EventReaderThreads | undefined {
-  const { kind, threads, duplicates, failures, now, limits = {} } = options;
+  const { store, threads, duplicates, failures, now, limits = {} } = options;
   const { waitingBytes: maxWaitingBytes = MAX_WAITING_BYTES, readMs = READ_LIMIT_MS } = limits;
   if (threads === 0) return undefined;
-  const { decode } = codecOf(kind);
-  const workerData: ReaderThreadData = { kind };
+  const workerData: ReaderThreadData = { kind: store.kind };
   const pool = new WorkerPool<WorkerJob<ReaderAnswer>, ReaderAnswer>({
     start: () => new Worker(options.entry ?? ENTRY, { workerData, resourceLimits: RESOURCE_LIMITS }),
     startLimit: { ms: START_LIMIT_MS, problem: 'the thread could not be started in time' },
@@ -100,7 +98,7 @@ export function createEventReaders(options: EventReaderOptions): EventReaderThre
           if (answer instanceof ServiceError) reject(answer);
           else if (answer instanceof Error) reject(notRead(answer));
           else if ('error' in answer) reject(unpackError(answer.error));
-          else resolve(unpackEvents(answer.events, decode));
+          else resolve(unpackEvents(answer.events, store.decode));
         },
       });
     });

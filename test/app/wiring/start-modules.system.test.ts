@@ -11,9 +11,9 @@ const PACKAGES = path.join(import.meta.dirname, 'start-packages.txt');
 
 /** Parts of the service that a default start does not need: each makes every start slower, and takes memory. */
 const OPTIONAL: Readonly<Record<string, RegExp>> = {
-  // The threads that read events make rows of each kind, with one module.
   ClickHouse:
-    /^node_modules\/@clickhouse\/|^packages\/clickhouse-tables\/|^src\/observe\/events\/(?:clickhouse\/(?!clickhouse-row)|spool\/)/,
+    /^node_modules\/@clickhouse\/|^packages\/(?:clickhouse-tables|events-clickhouse)\/|^src\/observe\/events\/spool\//,
+  Redis: /^node_modules\/@redis\/|^packages\/memory-redis\//,
   Kafka: /^node_modules\/@platformatic\/|^packages\/kafka-producer\/|^src\/observe\/events\/sinks\/kafka-/,
   Parquet:
     /^node_modules\/hyparquet|^packages\/(?:parquet-log|versioned-files)\/|^src\/observe\/events\/sinks\/parquet-/,

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createRedisMemoryStore } from '../../../packages/memory-redis/src/index.js';
 import type { RedisServer } from '../../../scripts/redis-server.mjs';
-import { createRedisMemoryStore } from '../../../src/decide/memory/redis/redis-memory-store.js';
 import type { EntryAddition, MemoryStore } from '../../../src/decide/memory/store/memory-store.js';
 import { redisCommand, startRedisCluster } from '../../support/redis-cluster.js';
 import { until } from '../../support/until.js';

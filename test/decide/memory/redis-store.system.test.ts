@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest';
+import { createRedisMemoryStore } from '../../../packages/memory-redis/src/index.js';
 import { type RedisServer, startRedisServer } from '../../../scripts/redis-server.mjs';
-import { createRedisMemoryStore } from '../../../src/decide/memory/redis/redis-memory-store.js';
 import { describeMemoryStore } from './store-contract.cases.js';
 
 let server: RedisServer | undefined;

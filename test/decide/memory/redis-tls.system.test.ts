@@ -47,7 +47,7 @@ describe('A server of Redis with TLS, whose certificate it has signed itself', (
 
   /** In a process of its own: Node reads the authorities when it starts. */
   async function opened(url: string, environment: NodeJS.ProcessEnv = {}): Promise<string> {
-    const module = path.join(path.dirname(compiledTree.main), 'decide/memory/redis/redis-memory-store.js');
+    const module = path.join(path.dirname(compiledTree.main), '../packages/memory-redis/src/index.js');
     const env = { ...process.env, STORE: pathToFileURL(module).href, URL_OF_STORE: url, ...environment };
     const words = ['--input-type=module', '--eval', OPENS];
     return (await promisify(execFile)(process.execPath, words, { env })).stdout;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import { loadEventStore } from '../../../src/app/wiring/event-store.js';
 import { createAgentLimit } from '../../../src/contract/call/agent-limit.js';
 import {
   ANONYMOUS,
@@ -12,7 +13,6 @@ import { readConfig } from '../../../src/contract/config/config.js';
 import { parseInput } from '../../../src/contract/input/parse-input.js';
 import type { RevisedVerdict } from '../../../src/decide/decisions/revised-verdict.js';
 import { createCountMeter } from '../../../src/observe/events/counts/count-meter.js';
-import { loadEventStore } from '../../../src/observe/events/create-event-store.js';
 import { createObservability, type Observability } from '../../../src/observe/events/observability.js';
 import { createObservabilityMeter } from '../../../src/observe/events/observability-meter.js';
 import { type Database, openDatabase } from '../../../src/storage/database/database.js';

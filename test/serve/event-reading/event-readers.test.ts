@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { UnreadMessage } from '../../../src/contract/call/handler.js';
 import { IngestFullError } from '../../../src/observe/events/event-ingest.js';
 import type { ReadEvents } from '../../../src/observe/events/read-events.js';
+import { decodeRow } from '../../../src/observe/events/sql/event-row.js';
 import {
   createEventReaders,
   type EventReaderOptions,
@@ -10,6 +11,7 @@ import {
 import { until } from '../../support/until.js';
 import { formsOf, MANY, plainEvent } from './messages.support.js';
 
+const SQLITE = { kind: 'sqlite', decode: decodeRow } as const;
 const MORTAL = new URL('./mortal-reader.mjs', import.meta.url);
 
 let threads: EventReaderThreads | undefined;
@@ -21,7 +23,7 @@ afterEach(async () => {
 
 function open(options: Partial<EventReaderOptions> = {}) {
   threads = createEventReaders({
-    kind: 'sqlite',
+    store: SQLITE,
     threads: 1,
     duplicates: 'refuse',
     entry: MORTAL,
@@ -147,6 +149,6 @@ describe('a reader of events', () => {
       now: () => 0,
       failures: { failed: () => {} },
     };
-    expect(createEventReaders({ ...options, kind: 'sqlite' })).toBeUndefined();
+    expect(createEventReaders({ ...options, store: SQLITE })).toBeUndefined();
   });
 });

@@ -3,7 +3,7 @@ import type { EventStore, GroupLimits } from '../store/event-store.js';
 import { skipPositions } from '../store/log-row.js';
 import { createEventEstimate } from './event-estimate.js';
 import { createSqlRetention } from './event-pruning.js';
-import { encodeEvent } from './event-row.js';
+import { decodeRow, encodeEvent } from './event-row.js';
 import { createEventSearch } from './event-search.js';
 import { createEventTail } from './event-tail.js';
 import { createEventWriter } from './event-writer.js';
@@ -34,6 +34,7 @@ export function createSqlEventStore({
   return {
     kind: database.kind,
     encode: encodeEvent,
+    decode: decodeRow,
     groupLimits: GROUP_LIMITS,
     write: createEventWriter({ database, ids, now, onFull: () => upkeep?.closeSoon() }),
     search: { ...createEventSearch(database.bulk), estimate: createEventEstimate({ database, now }) },

@@ -49,10 +49,8 @@ export interface GroupLimits {
  * Stores events, and answers all questions about them. There is one implementation for the SQL databases and one
  * for ClickHouse; `test/observe/events/store` holds what all of them promise. Methods reject with a `ServiceError`.
  */
-export interface EventStore {
+export interface EventStore extends EventCodec {
   readonly kind: 'sqlite' | 'postgresql' | 'clickhouse';
-  /** The form of an event in which `write` takes it. Pure: it may be called in any thread. */
-  encode(event: ControlEvent): EncodedEvent;
   readonly groupLimits: GroupLimits;
   readonly write: WriteEvents;
   readonly search: EventSearch;

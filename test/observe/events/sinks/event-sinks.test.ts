@@ -3,8 +3,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createFolderFiles } from '../../../../packages/versioned-files/src/index.js';
+import { readConfig } from '../../../../src/contract/config/config.js';
+import { createEventSinks } from '../../../../src/observe/events/sinks/event-sinks.js';
 import { LagClock } from '../../../../src/observe/events/sinks/sink-meter.js';
+import { NO_FAILURES } from '../../../support/failures.js';
 import { exchange } from '../../../support/http.js';
+import { missingPackage } from '../../../support/missing-package.js';
 import { metric, parseMetrics } from '../../../support/prometheus.js';
 import { startService, type TestService } from '../../../support/service.js';
 import { until } from '../../../support/until.js';
@@ -92,6 +96,31 @@ describe('a service with event sinks', () => {
     service = await startService();
     expect((await samples()).filter(({ name }) => name.startsWith(PREFIX))).toEqual([]);
   });
+});
+
+it.each([
+  ['kafka-producer', 'SERVICE_EVENT_KAFKA_BROKERS', '127.0.0.1:1'],
+  ['parquet-log', 'SERVICE_EVENT_PARQUET', 'events'],
+  ['s3-files', 'SERVICE_EVENT_PARQUET', 's3://audit/events'],
+] as const)('without the package %s, %s stops the start', async (name, setting, value) => {
+  const { eventSinks } = readConfig({
+    [setting]: value,
+    SERVICE_EVENT_S3_ACCESS_KEY_ID: 'key-id',
+    SERVICE_EVENT_S3_SECRET_ACCESS_KEY: 'secret',
+    SERVICE_EVENT_S3_REGION: 'us-east-1',
+  });
+  const created = createEventSinks({
+    config: eventSinks,
+    tail: {} as never,
+    database: {} as never,
+    log: { info() {}, warn() {} },
+    failures: NO_FAILURES,
+    meter: new Map(),
+    now: () => 0,
+    monotonic: () => 0,
+    loaders: { [name]: missingPackage(name) },
+  });
+  await expect(created).rejects.toThrow(`${setting} needs the package ${name}, which is not installed.`);
 });
 
 describe('the lag of a sink', () => {

@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest';
+import { loadEventStore } from '../../../../src/app/wiring/event-store.js';
 import { readConfig } from '../../../../src/contract/config/config.js';
-import { loadEventStore } from '../../../../src/observe/events/create-event-store.js';
 import type { EventStore } from '../../../../src/observe/events/store/event-store.js';
 import { type Database, openDatabase } from '../../../../src/storage/database/database.js';
 import { CLICKHOUSE_URL, eventStoreOf } from '../../../support/clickhouse.js';

@@ -1,0 +1,1 @@
+export { createRedisMemoryStore } from './redis-memory-store.js';
