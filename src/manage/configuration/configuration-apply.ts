@@ -123,7 +123,7 @@ export function createConfigurationApply(options: ApplyOptions) {
         if (plan.forgotten.length === 0 && plan.changes.every(isKept)) return { value: kept, change: null };
         const nowMs = now();
         const writing = { context, note: input.note ?? `Applied by ${owner}`, nowMs };
-        const change = await writeSet(scope, set, plan, writing, demandTime);
+        const { change } = await writeSet(scope, set, plan.changes, writing, demandTime);
         await rememberSet(scope, owner, plan, nowMs);
         demandTime();
         const value: Outcome = { plan, revision: next, applied: true };

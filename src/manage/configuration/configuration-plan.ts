@@ -1,5 +1,6 @@
 import { type AppliedObject, type Family, type ObjectName, objectKey } from '../controls/applied-object.js';
 import { digestOf } from './configuration-object.js';
+import type { MemberMerge } from './member-merge.js';
 
 /** An object as it is stored. */
 export interface StoredObject extends ObjectName {
@@ -24,7 +25,7 @@ export interface PlannedChange extends ObjectName {
   /** Null for nothing. */
   readonly before: string | null;
   readonly after: string | null;
-  /** Of `after`. */
+  /** Of `after`; of what was merged, of what the owner has. */
   readonly digest: string | null;
   readonly adopted: boolean;
   /** Whether what is remembered of it differs from what is to be remembered. */
@@ -39,6 +40,8 @@ export interface Conflict extends ObjectName {
   readonly reason: ConflictReason;
   readonly owner: string | null;
   readonly changedBy: string | null;
+  /** The members that were changed on both sides, where members are merged. */
+  readonly members?: readonly string[];
 }
 
 /** What applying does; nothing may be done if there are conflicts. */
@@ -60,11 +63,15 @@ export interface PlanInput {
   readonly prune: boolean;
   /** Whether a conflict of an object is resolved by the documents. */
   readonly overwrites: (object: ObjectName, kind: string) => boolean;
+  /** What becomes of objects whose members are merged, by key. The others are compared as a whole. */
+  readonly merges?: ReadonlyMap<string, MemberMerge>;
+  /** Whether of an object with conflicting members the others are changed; otherwise nothing of it is. */
+  readonly keepsConflicts?: boolean;
 }
 
 /** Compares what is wanted with what is stored and with what was applied before. Pure. */
 export function planConfiguration(input: PlanInput): Plan {
-  const { owner, wanted, stored, applied, overwrites } = input;
+  const { owner, wanted, stored, applied, overwrites, merges, keepsConflicts = false } = input;
   const changes: PlannedChange[] = [];
   const conflicts: Conflict[] = [];
   const keys = new Set<string>();
@@ -74,15 +81,18 @@ export function planConfiguration(input: PlanInput): Plan {
     const { kind } = object;
     const before = stored.get(key);
     const known = applied.get(key);
-    const reason = conflictOf(object, before, known, owner);
-    if (reason !== null && (reason === 'other_owner' || !overwrites(object, kind))) {
-      conflicts.push(conflict(object, kind, reason, known));
-      continue;
+    const isOverwritten = overwrites(object, kind);
+    const merge = isOverwritten ? undefined : merges?.get(key);
+    const reason = conflictOf(object, before, known, owner, merge);
+    if (reason !== null && (reason === 'other_owner' || !isOverwritten)) {
+      conflicts.push(conflict(object, kind, reason, known, merge));
+      if (merge === undefined || !keepsConflicts) continue;
     }
-    const isKept = before !== undefined && isSame(before, object);
-    // What is stored is remembered, so that a later look at it finds no change.
-    const after = isKept ? before.text : object.text;
-    const digest = digestOf(after);
+    const wantedText = merge?.after ?? object.text;
+    const isKept = before !== undefined && isSame(before, { ...object, text: wantedText });
+    // What is stored is remembered, so that a later look at it finds no change; of what was merged, what the owner has.
+    const after = isKept ? before.text : wantedText;
+    const digest = digestOf(merge === undefined ? after : object.text);
     changes.push({
       ...nameOf(object),
       kind,
@@ -125,6 +135,7 @@ function conflictOf(
   before: StoredObject | undefined,
   known: AppliedObject | undefined,
   owner: string,
+  merge: MemberMerge | undefined,
 ): ConflictReason | null {
   if (known === undefined) return before === undefined || isSame(before, object) ? null : 'exists';
   if (known.owner !== owner) {
@@ -132,6 +143,7 @@ function conflictOf(
     return before === undefined ? null : 'other_owner';
   }
   if (before === undefined) return 'deleted_elsewhere';
+  if (merge !== undefined) return merge.conflicts.length > 0 ? 'changed_elsewhere' : null;
   if (isSame(before, object)) return null;
   return digestOf(before.text) === known.digest ? null : 'changed_elsewhere';
 }
@@ -145,9 +157,11 @@ function conflict(
   kind: string,
   reason: ConflictReason,
   known: AppliedObject | undefined,
+  merge?: MemberMerge,
 ): Conflict {
   const owner = known?.owner ?? null;
-  return { ...nameOf(object), kind, reason, owner, changedBy: null };
+  const members = merge === undefined ? {} : { members: merge.conflicts };
+  return { ...nameOf(object), kind, reason, owner, changedBy: null, ...members };
 }
 
 function nameOf({ family, name, policy }: ObjectName): ObjectName {

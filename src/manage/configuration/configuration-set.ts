@@ -24,8 +24,8 @@ import type { PreparedControl } from './prepared-controls.js';
 import { unknownNames } from './set-references.js';
 import { type WantedPack, wantedPacks } from './wanted-packs.js';
 
-/** The objects of a request, with everything in the database that they concern. */
-export interface ConfigurationSet {
+/** Objects that are to be stored, with those that are. */
+export interface WrittenSet {
   readonly controls: readonly PreparedControl[];
   readonly policies: readonly DesiredPolicy[];
   readonly packs: readonly WantedPack[];
@@ -39,6 +39,10 @@ export interface ConfigurationSet {
   readonly storedPacks: ReadonlyMap<string, StoredPack>;
   /** By name of the agent. */
   readonly storedLinks: ReadonlyMap<string, StoredLinks>;
+}
+
+/** The objects of a request, with everything in the database that they concern. */
+export interface ConfigurationSet extends WrittenSet {
   /** All of these, by key. */
   readonly stored: ReadonlyMap<string, StoredObject>;
   /** By key. */

@@ -1,7 +1,6 @@
 import type { ErrorItem } from '../../contract/errors/service-error.js';
 import { objectKey } from '../controls/applied-object.js';
-import type { ListedPack, PackCatalogue } from '../packs/catalogue.js';
-import { definitionText } from '../packs/update-plan.js';
+import { definitionText, type ListedPack, type PackCatalogue } from '../packs/catalogue.js';
 import { type DesiredPack, packText } from './configuration-object.js';
 import { unknownName } from './configuration-problems.js';
 import type { StoredPack } from './configuration-state.js';
