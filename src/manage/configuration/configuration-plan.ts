@@ -164,6 +164,7 @@ function conflict(
   return { ...nameOf(object), kind, reason, owner, changedBy: null, ...members };
 }
 
-function nameOf({ family, name, policy }: ObjectName): ObjectName {
+/** The name alone. */
+export function nameOf({ family, name, policy }: ObjectName): ObjectName {
   return policy === undefined ? { family, name } : { family, name, policy };
 }

@@ -50,7 +50,7 @@ export function mergeMembers({ base, stored, wanted }: ThreeTexts, registry: Eva
   if ([now, offered].some((one) => one.has(WHOLE) || one.has('template'))) return asWhole;
   const updated = changedByOwner.filter((name) => !changedHere.includes(name));
   const conflicts = changedByOwner.filter(
-    (name) => changedHere.includes(name) && !jsonEqual(valueOf(now, name), valueOf(offered, name)),
+    (name) => changedHere.includes(name) && !jsonEqual(memberOf(now, name), memberOf(offered, name)),
   );
   if (updated.length === 0) return { ...kept, conflicts };
   const read = readStoredDefinition(withMembers(now, offered, updated), registry);
@@ -88,10 +88,10 @@ function isEmpty(value: JsonValue): boolean {
 
 function differing(one: Members, other: Members): string[] {
   const names = new Set([...one.keys(), ...other.keys()]);
-  return [...names].filter((name) => !jsonEqual(valueOf(one, name), valueOf(other, name))).sort();
+  return [...names].filter((name) => !jsonEqual(memberOf(one, name), memberOf(other, name))).sort();
 }
 
-function valueOf(members: Members, name: string): JsonValue {
+function memberOf(members: Members, name: string): JsonValue {
   return members.get(name) ?? null;
 }
 
@@ -99,7 +99,7 @@ function withMembers(now: Members, offered: Members, updated: readonly string[])
   const definition: JsonObject = {};
   const action: JsonObject = {};
   for (const name of new Set([...now.keys(), ...updated])) {
-    const value = valueOf(updated.includes(name) ? offered : now, name);
+    const value = memberOf(updated.includes(name) ? offered : now, name);
     if (value === null) continue;
     if (name.startsWith(ACTION)) action[name.slice(ACTION.length)] = value;
     else definition[name] = value;

@@ -97,10 +97,6 @@ function mayDiffer({ differs, controlId }: ListedInstalled): boolean {
 
 function grouped(listed: readonly ListedInstalled[]): ReadonlyMap<number, readonly ListedInstalled[]> {
   const groups = new Map<number, ListedInstalled[]>();
-  for (const one of listed) {
-    const group = groups.get(one.installationId);
-    if (group === undefined) groups.set(one.installationId, [one]);
-    else group.push(one);
-  }
+  for (const one of listed) groups.set(one.installationId, [...(groups.get(one.installationId) ?? []), one]);
   return groups;
 }
