@@ -87,8 +87,8 @@ export function createConfigurationApply(options: ApplyOptions) {
   ): Promise<Draft> {
     // First: what is read later may be newer, and then this is no draft of a later revision.
     const revision = await revisionOf(scope);
-    const set = await readSet(scope, wanted, catalogue);
-    const plan = await planSet(scope, input, set, registry);
+    const plan = await planSet(scope, input, await readSet(scope, wanted, catalogue), registry);
+    const { set } = plan;
     const changed = new Set(plan.changes.filter(({ change }) => change !== 'unchanged').map(objectKey));
     const written = set.controls.filter(({ desired }) => changed.has(objectKey(desired)));
     const references = await referenceItems(context, scope, written, referenceProblems);

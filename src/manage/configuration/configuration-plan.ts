@@ -27,6 +27,8 @@ export interface PlannedChange extends ObjectName {
   readonly after: string | null;
   /** Of `after`; of what was merged, of what the owner has. */
   readonly digest: string | null;
+  /** What the owner has, where `after` is something else because it was merged. */
+  readonly base: string | null;
   readonly adopted: boolean;
   /** Whether what is remembered of it differs from what is to be remembered. */
   readonly remembers: boolean;
@@ -59,7 +61,7 @@ export interface PlanInput {
   /** The stored ones of those that are wanted, and of those that the owner has applied. */
   readonly stored: ReadonlyMap<string, StoredObject>;
   /** What is remembered of these, by key. */
-  readonly applied: ReadonlyMap<string, AppliedObject>;
+  readonly applied: ReadonlyMap<string, Omit<AppliedObject, 'base'>>;
   readonly prune: boolean;
   /** Whether a conflict of an object is resolved by the documents. */
   readonly overwrites: (object: ObjectName, kind: string) => boolean;
@@ -85,14 +87,15 @@ export function planConfiguration(input: PlanInput): Plan {
     const merge = isOverwritten ? undefined : merges?.get(key);
     const reason = conflictOf(object, before, known, owner, merge);
     if (reason !== null && (reason === 'other_owner' || !isOverwritten)) {
-      conflicts.push(conflict(object, kind, reason, known, merge));
+      conflicts.push(conflictOn(object, kind, reason, known?.owner ?? null, merge));
       if (merge === undefined || !keepsConflicts) continue;
     }
     const wantedText = merge?.after ?? object.text;
     const isKept = before !== undefined && isSame(before, { ...object, text: wantedText });
     // What is stored is remembered, so that a later look at it finds no change; of what was merged, what the owner has.
     const after = isKept ? before.text : wantedText;
-    const digest = digestOf(merge === undefined ? after : object.text);
+    const base = merge === undefined || after === object.text ? null : object.text;
+    const digest = digestOf(base ?? after);
     changes.push({
       ...nameOf(object),
       kind,
@@ -100,6 +103,7 @@ export function planConfiguration(input: PlanInput): Plan {
       before: before?.text ?? null,
       after,
       digest,
+      base,
       adopted: before !== undefined && known === undefined,
       remembers: known?.owner !== owner || known.digest !== digest,
     });
@@ -112,9 +116,9 @@ export function planConfiguration(input: PlanInput): Plan {
       const kind = KIND_OF_FAMILY[known.family];
       if (before === undefined) forgotten.push(nameOf(known));
       else if (digestOf(before.text) !== known.digest && !overwrites(known, kind)) {
-        conflicts.push(conflict(known, kind, 'changed_elsewhere', known));
+        conflicts.push(conflictOn(known, kind, 'changed_elsewhere', owner));
       } else {
-        const texts = { before: before.text, after: null, digest: null };
+        const texts = { before: before.text, after: null, digest: null, base: null };
         changes.push({ ...nameOf(known), kind, change: 'delete', ...texts, adopted: false, remembers: true });
       }
     }
@@ -130,10 +134,12 @@ export const KIND_OF_FAMILY: Readonly<Record<Family, string>> = {
   links: 'AgentLinks',
 };
 
+type Known = Pick<AppliedObject, 'owner' | 'digest'>;
+
 function conflictOf(
   object: WantedObject,
   before: StoredObject | undefined,
-  known: AppliedObject | undefined,
+  known: Known | undefined,
   owner: string,
   merge: MemberMerge | undefined,
 ): ConflictReason | null {
@@ -152,14 +158,14 @@ function isSame(before: StoredObject, { text, sameAs = null }: WantedObject): bo
   return before.text === text || before.text === sameAs;
 }
 
-function conflict(
+/** A conflict of an object, of which it is not known who made it. */
+export function conflictOn(
   object: ObjectName,
   kind: string,
   reason: ConflictReason,
-  known: AppliedObject | undefined,
+  owner: string | null,
   merge?: MemberMerge,
 ): Conflict {
-  const owner = known?.owner ?? null;
   const members = merge === undefined ? {} : { members: merge.conflicts };
   return { ...nameOf(object), kind, reason, owner, changedBy: null, ...members };
 }

@@ -145,7 +145,12 @@ type Documents = Pick<ConfigurationSet, 'controls' | 'policies' | 'packs' | 'lin
 function wantedObjects({ controls, policies, packs, links }: Documents): WantedObject[] {
   const others = [...policies, ...packs.map(({ desired }) => desired), ...links];
   return [
-    ...controls.map(({ desired, text, sameAs }) => ({ ...nameOf(desired), kind: desired.kind, text, sameAs })),
+    ...controls.map(({ desired, text, sameAs }) => ({
+      ...nameOf(desired),
+      kind: desired.kind,
+      text,
+      sameAs,
+    })),
     ...others.map((one) => ({ ...nameOf(one), kind: one.kind, text: contentText(one) })),
   ];
 }

@@ -86,7 +86,7 @@ export async function rememberSet(scope: Scoped, owner: string, plan: Plan, nowM
   const gone = changed.filter(({ digest }) => digest === null);
   await store.forget([...gone, ...plan.forgotten].map(objectKey));
   const kept = changed.flatMap((one) =>
-    one.digest === null ? [] : { key: objectKey(one), digest: one.digest },
+    one.digest === null ? [] : { key: objectKey(one), digest: one.digest, base: one.base },
   );
   await store.remember(owner, kept, nowMs);
 }

@@ -53,7 +53,7 @@ export function createPackInstall(options: PackChangesOptions) {
             named.map(({ name }) => name),
           );
           const plan = planPack({ pack: pack.name, rows: [], offered, overwrite: new Set() }, registry);
-          const target = { installation: null, pack, packName: pack.name, policyName, prefix };
+          const target = { installation: null, pack, policyName, prefix };
           const writing = { context, note: `Installed with pack ${pack.name} ${pack.version}`, nowMs };
           const { controls, change, policyId } = await writePack(scope, plan, target, registry, writing);
           const row = await createPackStore(scope).findIn(policyId, pack.name);

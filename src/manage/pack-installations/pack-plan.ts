@@ -48,7 +48,7 @@ export function planPack(
   const owner = `pack:${pack}`;
   const inPack = new Map(offered.map((control) => [control.key, control]));
   const stored = new Map<string, StoredObject>();
-  const applied = new Map<string, AppliedObject>();
+  const applied = new Map<string, Omit<AppliedObject, 'base'>>();
   const merges = new Map<string, MemberMerge>();
   for (const { key, base, control } of rows) {
     const object = documentOf(key);

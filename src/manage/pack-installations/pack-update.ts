@@ -60,7 +60,6 @@ export function createPackUpdate(options: PackChangesOptions) {
         const target = {
           installation: before,
           pack,
-          packName: pack.name,
           policyName: before.policyName,
           prefix: prefixOf(pack.name, rows),
         };
@@ -112,7 +111,6 @@ export function createPackUpdate(options: PackChangesOptions) {
         const target = {
           installation: row,
           pack: null,
-          packName: row.pack,
           policyName: row.policyName,
           prefix: '',
         };

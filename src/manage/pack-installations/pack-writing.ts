@@ -19,7 +19,6 @@ export interface PackTarget {
   readonly installation: InstallationRow | null;
   /** What is remembered as installed; null for an installation that ends. */
   readonly pack: ListedPack | null;
-  readonly packName: string;
   readonly policyName: string;
   /** What the names of new controls begin with. */
   readonly prefix: string;
@@ -51,7 +50,7 @@ export async function writePack(
   registry: EvaluatorRegistry,
   options: WritingOptions,
 ): Promise<WrittenPack> {
-  const { installation, pack, packName, policyName } = target;
+  const { installation, pack, policyName } = target;
   const [policy] = await createConfigurationState(scope).policies([policyName]);
   const wanted = await namedControls(scope, plan, target);
   const set = packSet(wanted, target, policy, registry);
@@ -66,7 +65,7 @@ export async function writePack(
       one.act === 'leave' || one.act === 'none' ? [] : { ...objectOf(one), change: one.act },
     ),
     { family: 'policy', name: policyName, change: policy === undefined ? 'create' : 'update' } as const,
-    { family: 'pack', name: packName, policy: policyName, change: ofPack } as const,
+    { ...packOf(target), change: ofPack } as const,
   ];
   const { change = {}, ids } = await writeSet(scope, set, changes, options, () => undefined);
   return {
@@ -107,17 +106,18 @@ async function namedControls(
 /** The documents of a pack with what is stored of them. Of its policy they have the controls alone. */
 function packSet(
   controls: readonly WrittenControl[],
-  { installation, pack, packName, policyName }: PackTarget,
+  target: PackTarget,
   policy: StoredPolicy | undefined,
   registry: EvaluatorRegistry,
 ): WrittenSet {
+  const { installation, pack, policyName } = target;
   const namesOf = (...acts: readonly WrittenControl['act'][]) =>
     controls.filter(({ act }) => acts.includes(act)).map(({ name }) => name);
   const gone = new Set(namesOf('delete', 'leave'));
   const members = (policy?.controls ?? []).filter((name) => !gone.has(name));
   const given = { everyAgent: false, agentLabels: [] };
   const desiredPolicy = { family: 'policy', kind: 'Policy', index: 0, name: policyName, ...given } as const;
-  const ofPack = { family: 'pack', name: packName, policy: policyName } as const;
+  const ofPack = packOf(target);
   const stored = controls.flatMap(({ row }) => row?.control ?? []);
   const installed = controls.flatMap(({ key, name, row, act }) =>
     row?.control != null || act === 'create' ? [[key, name] as const] : [],
@@ -139,9 +139,7 @@ function packSet(
     storedControls: new Map(stored.map((row) => [row.name, row])),
     storedPolicies: new Map(policy === undefined ? [] : [[policyName, { ...policy, ...given }]]),
     storedPacks: new Map(
-      installation === null
-        ? []
-        : [[objectKey(ofPack), { ...ofPack, ...installation, name: packName, installed: [] }]],
+      installation === null ? [] : [[objectKey(ofPack), { ...ofPack, ...installation, installed: [] }]],
     ),
     storedLinks: new Map(),
   };
@@ -159,6 +157,10 @@ function preparedControl(
   const { definition: data } = offered;
   const desired = { family: 'control', kind: 'Control', index: 0, name, data, enabled: null } as const;
   return [{ desired, control: read.stored, text, sameAs: null }];
+}
+
+function packOf({ installation, pack, policyName: policy }: PackTarget) {
+  return { family: 'pack', name: pack?.name ?? installation?.pack ?? '', policy } as const;
 }
 
 function objectOf({ name }: Pick<WrittenControl, 'name'>) {
