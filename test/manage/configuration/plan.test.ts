@@ -41,7 +41,7 @@ function outcome(given: Case): string {
       ({ change, adopted, remembers, after, base }) =>
         `${change} ${after}${base === null ? '' : ` from ${base}`}${adopted ? ' adopted' : ''}${remembers ? ' remembered' : ''}`,
     ),
-    ...conflicts.map(({ reason, owner, members = [] }) => [reason, owner, ...members].join(' ')),
+    ...conflicts.map(({ reason, owner, members = [] }) => [`${reason} ${owner}`, ...members].join(' ')),
     ...forgotten.map(() => 'forgotten'),
   ].join(', ');
 }
