@@ -83,6 +83,7 @@ export const TRIGGERS = {
     'src/contract/secrets/',
     'src/observe/explain/',
     'src/observe/replay/',
+    'src/manage/pack-installations/',
     'src/manage/packs/',
     'packs/',
     'src/observe/problems/',

@@ -15,6 +15,7 @@ export interface ApplyRequest {
   readonly revision?: number | undefined;
   readonly note?: string | undefined;
   readonly strict: boolean;
+  readonly merge: boolean;
 }
 
 /** The options that `apply` and `diff` share. */
@@ -29,6 +30,11 @@ export const SET_OPTIONS = {
     type: 'string',
     array: true,
     describe: 'Conflicts to resolve by the files: KIND/NAME, or "*"',
+  },
+  merge: {
+    type: 'boolean',
+    default: false,
+    describe: 'Keep what others changed in controls, where the files changed other members',
   },
 } as const;
 

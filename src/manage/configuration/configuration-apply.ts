@@ -87,8 +87,8 @@ export function createConfigurationApply(options: ApplyOptions) {
   ): Promise<Draft> {
     // First: what is read later may be newer, and then this is no draft of a later revision.
     const revision = await revisionOf(scope);
-    const set = await readSet(scope, wanted, catalogue);
-    const plan = await planSet(scope, input, set, registry);
+    const plan = await planSet(scope, input, await readSet(scope, wanted, catalogue), registry);
+    const { set } = plan;
     const changed = new Set(plan.changes.filter(({ change }) => change !== 'unchanged').map(objectKey));
     const written = set.controls.filter(({ desired }) => changed.has(objectKey(desired)));
     const references = await referenceItems(context, scope, written, referenceProblems);
@@ -123,7 +123,7 @@ export function createConfigurationApply(options: ApplyOptions) {
         if (plan.forgotten.length === 0 && plan.changes.every(isKept)) return { value: kept, change: null };
         const nowMs = now();
         const writing = { context, note: input.note ?? `Applied by ${owner}`, nowMs };
-        const change = await writeSet(scope, set, plan, writing, demandTime);
+        const { change } = await writeSet(scope, set, plan.changes, writing, demandTime);
         await rememberSet(scope, owner, plan, nowMs);
         demandTime();
         const value: Outcome = { plan, revision: next, applied: true };

@@ -83,23 +83,22 @@ export function kindOfControl(control: StoredControl): ControlKind {
 
 const LIMITS: ReadonlySet<string> = new Set(['rate', 'budget', 'concurrency', 'loop']);
 
-/** What a policy has as text; equal ones have equal texts. */
-export function policyText({ everyAgent, agentLabels, controls }: PolicyContent): string {
-  return stringifyJson({
-    every_agent: everyAgent,
-    agent_labels: [...agentLabels],
-    controls: [...controls],
-  } satisfies JsonObject);
+/** What an object that is no control has. */
+export type Content =
+  | ({ readonly family: 'policy' } & PolicyContent)
+  | ({ readonly family: 'pack' } & PackContent)
+  | ({ readonly family: 'links' } & LinksContent);
+
+/** The same as text; equal ones have equal texts. */
+export function contentText(of: Content): string {
+  return stringifyJson(contentJson(of));
 }
 
-/** What an installation of a pack has as text. */
-export function packText({ version, installed }: PackContent): string {
-  return stringifyJson({ version, installed: Object.fromEntries(installed) } satisfies JsonObject);
-}
-
-/** What is linked to an agent as text. */
-export function linksText({ controls, policies }: LinksContent): string {
-  return stringifyJson({ controls: [...controls], policies: [...policies] } satisfies JsonObject);
+function contentJson(of: Content): JsonObject {
+  if (of.family === 'pack') return { version: of.version, installed: Object.fromEntries(of.installed) };
+  const controls = [...of.controls];
+  if (of.family === 'links') return { controls, policies: [...of.policies] };
+  return { every_agent: of.everyAgent, agent_labels: [...of.agentLabels], controls };
 }
 
 /** By which a change of an object is told from what was applied. */

@@ -1,5 +1,6 @@
 import { type AppliedObject, type Family, type ObjectName, objectKey } from '../controls/applied-object.js';
 import { digestOf } from './configuration-object.js';
+import type { MemberMerge } from './member-merge.js';
 
 /** An object as it is stored. */
 export interface StoredObject extends ObjectName {
@@ -24,8 +25,10 @@ export interface PlannedChange extends ObjectName {
   /** Null for nothing. */
   readonly before: string | null;
   readonly after: string | null;
-  /** Of `after`. */
+  /** Of `after`; of what was merged, of what the owner has. */
   readonly digest: string | null;
+  /** What the owner has, where `after` is something else because it was merged. */
+  readonly base: string | null;
   readonly adopted: boolean;
   /** Whether what is remembered of it differs from what is to be remembered. */
   readonly remembers: boolean;
@@ -39,6 +42,8 @@ export interface Conflict extends ObjectName {
   readonly reason: ConflictReason;
   readonly owner: string | null;
   readonly changedBy: string | null;
+  /** The members that were changed on both sides, where members are merged. */
+  readonly members?: readonly string[];
 }
 
 /** What applying does; nothing may be done if there are conflicts. */
@@ -56,15 +61,19 @@ export interface PlanInput {
   /** The stored ones of those that are wanted, and of those that the owner has applied. */
   readonly stored: ReadonlyMap<string, StoredObject>;
   /** What is remembered of these, by key. */
-  readonly applied: ReadonlyMap<string, AppliedObject>;
+  readonly applied: ReadonlyMap<string, Omit<AppliedObject, 'base'>>;
   readonly prune: boolean;
   /** Whether a conflict of an object is resolved by the documents. */
   readonly overwrites: (object: ObjectName, kind: string) => boolean;
+  /** What becomes of objects whose members are merged, by key. The others are compared as a whole. */
+  readonly merges?: ReadonlyMap<string, MemberMerge>;
+  /** Whether of an object with conflicting members the others are changed; otherwise nothing of it is. */
+  readonly keepsConflicts?: boolean;
 }
 
 /** Compares what is wanted with what is stored and with what was applied before. Pure. */
 export function planConfiguration(input: PlanInput): Plan {
-  const { owner, wanted, stored, applied, overwrites } = input;
+  const { owner, wanted, stored, applied, overwrites, merges, keepsConflicts = false } = input;
   const changes: PlannedChange[] = [];
   const conflicts: Conflict[] = [];
   const keys = new Set<string>();
@@ -74,15 +83,19 @@ export function planConfiguration(input: PlanInput): Plan {
     const { kind } = object;
     const before = stored.get(key);
     const known = applied.get(key);
-    const reason = conflictOf(object, before, known, owner);
-    if (reason !== null && (reason === 'other_owner' || !overwrites(object, kind))) {
-      conflicts.push(conflict(object, kind, reason, known));
-      continue;
+    const isOverwritten = overwrites(object, kind);
+    const merge = isOverwritten ? undefined : merges?.get(key);
+    const reason = conflictOf(object, before, known, owner, merge);
+    if (reason !== null && (reason === 'other_owner' || !isOverwritten)) {
+      conflicts.push(conflictOn(object, kind, reason, known?.owner ?? null, merge));
+      if (merge === undefined || !keepsConflicts) continue;
     }
-    const isKept = before !== undefined && isSame(before, object);
-    // What is stored is remembered, so that a later look at it finds no change.
-    const after = isKept ? before.text : object.text;
-    const digest = digestOf(after);
+    const wantedText = merge?.after ?? object.text;
+    const isKept = before !== undefined && isSame(before, { ...object, text: wantedText });
+    // What is stored is remembered, so that a later look at it finds no change; of what was merged, what the owner has.
+    const after = isKept ? before.text : wantedText;
+    const base = merge === undefined || after === object.text ? null : object.text;
+    const digest = digestOf(base ?? after);
     changes.push({
       ...nameOf(object),
       kind,
@@ -90,6 +103,7 @@ export function planConfiguration(input: PlanInput): Plan {
       before: before?.text ?? null,
       after,
       digest,
+      base,
       adopted: before !== undefined && known === undefined,
       remembers: known?.owner !== owner || known.digest !== digest,
     });
@@ -102,9 +116,9 @@ export function planConfiguration(input: PlanInput): Plan {
       const kind = KIND_OF_FAMILY[known.family];
       if (before === undefined) forgotten.push(nameOf(known));
       else if (digestOf(before.text) !== known.digest && !overwrites(known, kind)) {
-        conflicts.push(conflict(known, kind, 'changed_elsewhere', known));
+        conflicts.push(conflictOn(known, kind, 'changed_elsewhere', owner));
       } else {
-        const texts = { before: before.text, after: null, digest: null };
+        const texts = { before: before.text, after: null, digest: null, base: null };
         changes.push({ ...nameOf(known), kind, change: 'delete', ...texts, adopted: false, remembers: true });
       }
     }
@@ -120,11 +134,14 @@ export const KIND_OF_FAMILY: Readonly<Record<Family, string>> = {
   links: 'AgentLinks',
 };
 
+type Known = Pick<AppliedObject, 'owner' | 'digest'>;
+
 function conflictOf(
   object: WantedObject,
   before: StoredObject | undefined,
-  known: AppliedObject | undefined,
+  known: Known | undefined,
   owner: string,
+  merge: MemberMerge | undefined,
 ): ConflictReason | null {
   if (known === undefined) return before === undefined || isSame(before, object) ? null : 'exists';
   if (known.owner !== owner) {
@@ -132,6 +149,7 @@ function conflictOf(
     return before === undefined ? null : 'other_owner';
   }
   if (before === undefined) return 'deleted_elsewhere';
+  if (merge !== undefined) return merge.conflicts.length > 0 ? 'changed_elsewhere' : null;
   if (isSame(before, object)) return null;
   return digestOf(before.text) === known.digest ? null : 'changed_elsewhere';
 }
@@ -140,16 +158,19 @@ function isSame(before: StoredObject, { text, sameAs = null }: WantedObject): bo
   return before.text === text || before.text === sameAs;
 }
 
-function conflict(
+/** A conflict of an object, of which it is not known who made it. */
+export function conflictOn(
   object: ObjectName,
   kind: string,
   reason: ConflictReason,
-  known: AppliedObject | undefined,
+  owner: string | null,
+  merge?: MemberMerge,
 ): Conflict {
-  const owner = known?.owner ?? null;
-  return { ...nameOf(object), kind, reason, owner, changedBy: null };
+  const members = merge === undefined ? {} : { members: merge.conflicts };
+  return { ...nameOf(object), kind, reason, owner, changedBy: null, ...members };
 }
 
-function nameOf({ family, name, policy }: ObjectName): ObjectName {
+/** The name alone. */
+export function nameOf({ family, name, policy }: ObjectName): ObjectName {
   return policy === undefined ? { family, name } : { family, name, policy };
 }

@@ -101,8 +101,13 @@ const CAUSES: Readonly<Record<ConflictReason, string>> = {
 };
 
 /** A conflict as replies have it. */
-export function shownConflict({ kind, name, reason, owner, changedBy }: Conflict) {
-  return { kind, name, reason, owner, changed_by: changedBy, hint: HINTS[reason] };
+export function shownConflict(conflict: Conflict) {
+  const { kind, name, reason, owner, changedBy } = conflict;
+  return { kind, name, reason, owner, changed_by: changedBy, hint: hintOf(conflict) };
+}
+
+function hintOf({ reason, members = [] }: Conflict): string {
+  return members.length === 0 ? HINTS[reason] : `Both changed ${members.join(', ')}. ${HINTS[reason]}`;
 }
 
 /** Objects that cannot be applied; there is at least one. */
@@ -115,7 +120,7 @@ export function configurationConflict(conflicts: readonly Conflict[]): ServiceEr
       resource: 'Request',
       field: `${conflict.kind}/${conflict.name}`,
       code: conflict.reason,
-      message: `${CAUSES[conflict.reason]}${ownerText(conflict)}. ${HINTS[conflict.reason]}`,
+      message: `${CAUSES[conflict.reason]}${ownerText(conflict)}. ${hintOf(conflict)}`,
     })),
   });
 }

@@ -36,6 +36,7 @@ export function createConfigurationSchemas() {
         revision: nullable(integer({ min: 0 })),
         note: nullable(text({ max: MAX_NOTE_LENGTH })),
         strict: flag(),
+        merge: flag(),
       }),
       EXAMPLE,
     ),

@@ -5,15 +5,13 @@ import { createAppliedStore } from '../controls/applied-store.js';
 import type { ControlRow } from '../controls/control-store.js';
 import type { PackCatalogue } from '../packs/catalogue.js';
 import {
+  contentText,
   type DesiredLinks,
   type DesiredObject,
   type DesiredPack,
   type DesiredPolicy,
-  linksText,
-  packText,
-  policyText,
 } from './configuration-object.js';
-import type { StoredObject, WantedObject } from './configuration-plan.js';
+import { nameOf, type StoredObject, type WantedObject } from './configuration-plan.js';
 import {
   createConfigurationState,
   type StoredLinks,
@@ -24,8 +22,8 @@ import type { PreparedControl } from './prepared-controls.js';
 import { unknownNames } from './set-references.js';
 import { type WantedPack, wantedPacks } from './wanted-packs.js';
 
-/** The objects of a request, with everything in the database that they concern. */
-export interface ConfigurationSet {
+/** Objects that are to be stored, with those that are. */
+export interface WrittenSet {
   readonly controls: readonly PreparedControl[];
   readonly policies: readonly DesiredPolicy[];
   readonly packs: readonly WantedPack[];
@@ -39,6 +37,10 @@ export interface ConfigurationSet {
   readonly storedPacks: ReadonlyMap<string, StoredPack>;
   /** By name of the agent. */
   readonly storedLinks: ReadonlyMap<string, StoredLinks>;
+}
+
+/** The objects of a request, with everything in the database that they concern. */
+export interface ConfigurationSet extends WrittenSet {
   /** All of these, by key. */
   readonly stored: ReadonlyMap<string, StoredObject>;
   /** By key. */
@@ -85,7 +87,7 @@ export async function readSet(
   const ofAgents = [...storedLinks.values()].flatMap((one) => one.policies);
   const storedPolicies = byName(await state.policies(unique([...policyNames, ...ofAgents])));
   const installed = policyNames.length === 0 ? [] : await state.packs(policyNames);
-  const storedPacks = new Map(installed.map((one) => [objectKey({ family: 'pack', ...one }), one]));
+  const storedPacks = new Map(installed.map((one) => [objectKey(one), one]));
   const controlNames = unique([
     // By their names, not those of their definitions: only those that could be prepared have one.
     ...objects.flatMap((one) => (one.family === 'control' ? one.name : [])),
@@ -128,7 +130,11 @@ export async function readSet(
     storedPolicies,
     storedPacks,
     storedLinks,
-    stored: storedObjects(storedControls, storedPolicies, storedPacks, withLinks(storedLinks, set.links)),
+    stored: storedObjects(storedControls, [
+      ...storedPolicies.values(),
+      ...storedPacks.values(),
+      ...withLinks(storedLinks, set.links),
+    ]),
     applied,
     problems: [...problems, ...unknownNames(set, known)],
   };
@@ -137,46 +143,25 @@ export async function readSet(
 type Documents = Pick<ConfigurationSet, 'controls' | 'policies' | 'packs' | 'links'>;
 
 function wantedObjects({ controls, policies, packs, links }: Documents): WantedObject[] {
+  const others = [...policies, ...packs.map(({ desired }) => desired), ...links];
   return [
-    ...controls.map(({ desired: { family, kind, name }, text, sameAs }) => ({
-      family,
-      kind,
-      name,
+    ...controls.map(({ desired, text, sameAs }) => ({
+      ...nameOf(desired),
+      kind: desired.kind,
       text,
       sameAs,
     })),
-    ...policies.map((one) => ({ family: one.family, kind: one.kind, name: one.name, text: policyText(one) })),
-    ...packs.map(({ desired: { family, kind, name, policy, ...content } }) => ({
-      family,
-      kind,
-      name,
-      policy,
-      text: packText(content),
-    })),
-    ...links.map((one) => ({ family: one.family, kind: one.kind, name: one.name, text: linksText(one) })),
+    ...others.map((one) => ({ ...nameOf(one), kind: one.kind, text: contentText(one) })),
   ];
 }
 
 function storedObjects(
   controls: ReadonlyMap<string, ControlRow>,
-  policies: ReadonlyMap<string, StoredPolicy>,
-  packs: ReadonlyMap<string, StoredPack>,
-  links: readonly StoredLinks[],
+  others: readonly (StoredPolicy | StoredPack | StoredLinks)[],
 ): Map<string, StoredObject> {
   const stored: StoredObject[] = [
     ...[...controls.values()].map(({ name, data }) => ({ family: 'control' as const, name, text: data })),
-    ...[...policies.values()].map((one) => ({
-      family: 'policy' as const,
-      name: one.name,
-      text: policyText(one),
-    })),
-    ...[...packs.values()].map(({ name, policy, ...content }) => ({
-      family: 'pack' as const,
-      name,
-      policy,
-      text: packText(content),
-    })),
-    ...links.map((one) => ({ family: 'links' as const, name: one.name, text: linksText(one) })),
+    ...others.map((one) => ({ ...nameOf(one), text: contentText(one) })),
   ];
   return new Map(stored.map((one) => [objectKey(one), one]));
 }

@@ -12,11 +12,13 @@ import {
 } from './configuration-object.js';
 
 export interface StoredPolicy extends PolicyContent {
+  readonly family: 'policy';
   readonly id: number;
   readonly name: string;
 }
 
 export interface StoredPack extends PackContent {
+  readonly family: 'pack';
   readonly id: number;
   readonly name: string;
   readonly policy: string;
@@ -24,6 +26,7 @@ export interface StoredPack extends PackContent {
 }
 
 export interface StoredLinks extends LinksContent {
+  readonly family: 'links';
   /** Of the agent. */
   readonly id: number;
   readonly name: string;
@@ -88,6 +91,7 @@ export function createConfigurationState(scope: Scoped) {
                 }),
               );
         return rows.map(({ id, name, everyAgent, labels, controls }) => ({
+          family: 'policy',
           id,
           name: nameOfKey(name),
           everyAgent,
@@ -109,6 +113,7 @@ export function createConfigurationState(scope: Scoped) {
                 }),
               );
         return rows.map(({ id, pack, version, policyId, policy, controls }) => ({
+          family: 'pack',
           id,
           name: pack,
           version,
@@ -135,6 +140,7 @@ export function createConfigurationState(scope: Scoped) {
                 }),
               );
         return rows.map(({ id, name, controls, policies }) => ({
+          family: 'links',
           id,
           name: nameOfKey(name),
           key: name as AgentKey,

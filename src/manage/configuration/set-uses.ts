@@ -1,19 +1,18 @@
 import { withServiceErrors } from '../../storage/database/errors.js';
 import { inPortions } from '../../storage/database/in-portions.js';
 import type { Scoped } from '../../storage/database/scoped.js';
-import { objectKey } from '../controls/applied-object.js';
-import type { PlannedChange } from './configuration-plan.js';
-import type { ConfigurationSet } from './configuration-set.js';
+import { type ObjectName, objectKey } from '../controls/applied-object.js';
+import type { WrittenSet } from './configuration-set.js';
 
 /**
  * Those of the objects that are to be deleted which something beyond the set uses, and would protect less without. Agents and
  * policies beyond the set are not read: there are some if more use an object than those of the set.
  */
-export async function usedElsewhere(
+export async function usedElsewhere<T extends ObjectName>(
   { client, namespace }: Scoped,
-  set: ConfigurationSet,
-  removed: readonly PlannedChange[],
-): Promise<PlannedChange[]> {
+  set: WrittenSet,
+  removed: readonly T[],
+): Promise<T[]> {
   const ours = new Set([...set.wanted, ...removed].map(objectKey));
   const policies = [...set.storedPolicies.values()].filter(({ name }) =>
     ours.has(objectKey({ family: 'policy', name })),
@@ -26,7 +25,7 @@ export async function usedElsewhere(
     links: countedNames(links.flatMap(({ controls }) => controls)),
     given: countedNames(links.flatMap((one) => one.policies)),
   };
-  const idOf = ({ family, name }: PlannedChange): number | undefined => {
+  const idOf = ({ family, name }: ObjectName): number | undefined => {
     if (family === 'control') return set.storedControls.get(name)?.id;
     const policy = family === 'policy' ? set.storedPolicies.get(name) : undefined;
     // One for every agent is given by its own document.

@@ -2,8 +2,8 @@ import type { Change } from '../../storage/database/change-log.js';
 import type { Scoped } from '../../storage/database/scoped.js';
 import { type Family, type ObjectName, objectKey } from '../controls/applied-object.js';
 import { createAppliedStore } from '../controls/applied-store.js';
-import type { Plan } from './configuration-plan.js';
-import type { ConfigurationSet } from './configuration-set.js';
+import type { Plan, PlannedChange } from './configuration-plan.js';
+import type { WrittenSet } from './configuration-set.js';
 import { createConfigurationState } from './configuration-state.js';
 import {
   type Affected,
@@ -13,23 +13,30 @@ import {
 } from './configuration-writer.js';
 import { type WantedLinks, writeLinks } from './links-writer.js';
 
+/** What was written. */
+export interface Written {
+  /** What it affects; absent if that may be anything. */
+  readonly change?: Change;
+  readonly ids: Pick<KnownIds, 'controls' | 'policies'>;
+}
+
 /**
- * Makes the changes of a plan: first what others name, and deletions in the other order. `demandTime` is called between its
- * parts. Returns what they affect; undefined if that may be anything.
+ * Makes changes of a plan: first what others name, and deletions in the other order. `demandTime` is called between its
+ * parts.
  */
 export async function writeSet(
   scope: Scoped,
-  set: ConfigurationSet,
-  plan: Plan,
+  set: WrittenSet,
+  changes: readonly (ObjectName & Pick<PlannedChange, 'change'>)[],
   options: WritingOptions,
   demandTime: () => void,
-): Promise<Change | undefined> {
-  const keys = new Map(plan.changes.map((one) => [objectKey(one), one.change]));
+): Promise<Written> {
+  const keys = new Map(changes.map((one) => [objectKey(one), one.change]));
   const isWritten = (one: ObjectName): boolean => {
     const change = keys.get(objectKey(one));
     return change === 'create' || change === 'update';
   };
-  const removed = plan.changes.filter(({ change }) => change === 'delete');
+  const removed = changes.filter(({ change }) => change === 'delete');
   const removedOf = (family: Family): string[] =>
     removed.filter((one) => one.family === family).map(({ name }) => name);
   const known: KnownIds = {
@@ -69,7 +76,7 @@ export async function writeSet(
   await writer.removePolicies(removedOf('policy'));
   await writer.removeControls(removedOf('control'), set.storedControls);
   demandTime();
-  return changeOf(affected);
+  return { ...changeOf(affected), ids: known };
 }
 
 /** Remembers what the owner has applied. */
@@ -79,7 +86,7 @@ export async function rememberSet(scope: Scoped, owner: string, plan: Plan, nowM
   const gone = changed.filter(({ digest }) => digest === null);
   await store.forget([...gone, ...plan.forgotten].map(objectKey));
   const kept = changed.flatMap((one) =>
-    one.digest === null ? [] : { key: objectKey(one), digest: one.digest },
+    one.digest === null ? [] : { key: objectKey(one), digest: one.digest, base: one.base },
   );
   await store.remember(owner, kept, nowMs);
 }
@@ -94,7 +101,7 @@ function idsOf(rows: ReadonlyMap<string, { readonly id: number }>): Map<string, 
 }
 
 /** A row of the log of changes lists agents or policies. */
-function changeOf({ agents, controls, policies, all }: Affected): Change | undefined {
-  if (all || (agents.size > 0 && policies.size > 0)) return undefined;
-  return { agents: [...agents], controls: [...controls], policies: [...policies] };
+function changeOf({ agents, controls, policies, all }: Affected): Pick<Written, 'change'> {
+  if (all || (agents.size > 0 && policies.size > 0)) return {};
+  return { change: { agents: [...agents], controls: [...controls], policies: [...policies] } };
 }

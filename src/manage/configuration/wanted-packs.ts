@@ -1,8 +1,7 @@
 import type { ErrorItem } from '../../contract/errors/service-error.js';
 import { objectKey } from '../controls/applied-object.js';
-import type { ListedPack, PackCatalogue } from '../packs/catalogue.js';
-import { definitionText } from '../packs/update-plan.js';
-import { type DesiredPack, packText } from './configuration-object.js';
+import { definitionText, type ListedPack, type PackCatalogue } from '../packs/catalogue.js';
+import { contentText, type DesiredPack } from './configuration-object.js';
 import { unknownName } from './configuration-problems.js';
 import type { StoredPack } from './configuration-state.js';
 
@@ -25,7 +24,7 @@ export async function wantedPacks(
   const packs: WantedPack[] = [];
   for (const one of desired) {
     const before = stored.get(objectKey(one));
-    if (before !== undefined && packText(before) === packText(one)) {
+    if (before !== undefined && contentText(before) === contentText(one)) {
       packs.push({ desired: one, bases: new Map() });
       continue;
     }

@@ -30,4 +30,6 @@ export interface AppliedObject extends ObjectName {
   readonly owner: string;
   /** Of what was applied. */
   readonly digest: string;
+  /** What was applied, where something else is stored because it was merged. */
+  readonly base: string | null;
 }

@@ -9,6 +9,7 @@ import { type AppliedObject, objectOfKey } from './applied-object.js';
 export interface RememberedObject {
   readonly key: string;
   readonly digest: string;
+  readonly base: string | null;
 }
 
 const APPLIED = {
@@ -16,11 +17,13 @@ const APPLIED = {
   key: 'TEXT',
   owner: 'TEXT',
   digest: 'TEXT',
+  base: 'TEXT',
   applied_at_ms: 'BIGINT',
 } as const;
 const REPLACING = Prisma.sql`
   ON CONFLICT ("namespace", "key") DO UPDATE
-  SET "owner" = excluded."owner", "digest" = excluded."digest", "applied_at_ms" = excluded."applied_at_ms"`;
+  SET "owner" = excluded."owner", "digest" = excluded."digest", "base" = excluded."base",
+    "applied_at_ms" = excluded."applied_at_ms"`;
 
 /**
  * What owners have applied in a namespace. Writing needs the client of a mutation. Every method rejects with a `ServiceError`
@@ -28,10 +31,11 @@ const REPLACING = Prisma.sql`
  */
 export function createAppliedStore({ client, namespace }: Scoped) {
   const of = { namespace: namespace.name };
-  const toApplied = ({ key, owner, digest }: AppliedRow): AppliedObject => ({
+  const toApplied = ({ key, owner, digest, base }: AppliedRow): AppliedObject => ({
     ...objectOfKey(key),
     owner,
     digest,
+    base,
   });
   return {
     /** What is remembered of objects, by key. */
@@ -55,7 +59,7 @@ export function createAppliedStore({ client, namespace }: Scoped) {
     remember: (owner: string, objects: readonly RememberedObject[], nowMs: number): Promise<void> =>
       withServiceErrors(async () => {
         const values = { owner, namespace: namespace.name, applied_at_ms: BigInt(nowMs) };
-        const rows = objects.map(({ key, digest }) => ({ key, digest, ...values }));
+        const rows = objects.map((object) => ({ ...object, ...values }));
         await insertRows(client, 'applied_objects', APPLIED, rows, REPLACING);
       }),
 
@@ -73,4 +77,5 @@ interface AppliedRow {
   readonly key: string;
   readonly owner: string;
   readonly digest: string;
+  readonly base: string | null;
 }

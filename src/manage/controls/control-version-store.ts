@@ -151,6 +151,18 @@ export function createControlVersionStore(scope: Scoped) {
         );
       }),
 
+    /** The stored texts of the newest versions, newest first. */
+    texts: (controlId: number, limit: number): Promise<string[]> =>
+      withServiceErrors(async () => {
+        const rows = await client.controlVersion.findMany({
+          where: { controlId, control: of },
+          select: { data: true },
+          orderBy: { versionNum: 'desc' },
+          take: limit,
+        });
+        return rows.map(({ data }) => data);
+      }),
+
     find: (controlId: number, versionNum: number): Promise<ControlVersionContent | null> =>
       withServiceErrors(async () => {
         const row = await client.controlVersion.findUnique({

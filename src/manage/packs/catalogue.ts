@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { stringifyJson } from '../../../packages/exact-json/src/index.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
 import type { Pack, PackCase, PackControl, PackHead } from './pack.js';
 
@@ -22,6 +23,11 @@ export interface ListedPack extends PackHead {
   readonly builtIn: boolean;
   /** By key ascending. */
   readonly controls: readonly ListedControl[];
+}
+
+/** The text by which the definition of a control is stored. */
+export function definitionText({ definition }: Pick<PackControl, 'definition'>): string {
+  return stringifyJson(definition);
 }
 
 /** The packs of the service. */

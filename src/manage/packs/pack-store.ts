@@ -5,6 +5,7 @@ import { isRowId } from '../../storage/database/row-id.js';
 import { columns, flag, nullable, number, type ReadRow, text } from '../../storage/database/rows.js';
 import { inNamespace, type Scoped } from '../../storage/database/scoped.js';
 import { assertStorable } from '../../storage/database/text.js';
+import { type ControlRow, toControlRow } from '../controls/control-store.js';
 
 /** Most installations that are listed. */
 export const MAX_INSTALLATIONS = 1_000;
@@ -30,7 +31,7 @@ export interface InstalledRow {
   /** The text of the definition as the pack had it. */
   readonly base: string;
   /** Null when it was not chosen, or is deleted. */
-  readonly control: { readonly id: number; readonly name: string; readonly data: string } | null;
+  readonly control: ControlRow | null;
 }
 
 const LISTED = columns({
@@ -115,14 +116,14 @@ export function createPackStore(scope: Scoped) {
       withServiceErrors(async () => {
         const rows = await client.packControl.findMany({
           where: { installationId, installation: of, ...(keys === null ? {} : { key: { in: [...keys] } }) },
-          include: { control: { select: { id: true, name: true, data: true, deletedAtMs: true } } },
+          include: { control: true },
           orderBy: { key: 'asc' },
         });
-        return rows.map(({ key, base, control }) => {
-          if (control === null || control.deletedAtMs !== null) return { key, base, control: null };
-          const { id, name, data } = control;
-          return { key, base, control: { id, name, data } };
-        });
+        return rows.map(({ key, base, control }) => ({
+          key,
+          base,
+          control: control === null || control.deletedAtMs !== null ? null : toControlRow(control),
+        }));
       }),
 
     /** The policy must belong to the namespace, and must not have the pack. */

@@ -208,6 +208,86 @@ describeService('An applied configuration', ({ call, seed }) => {
       expect((await apply([], { owner, prune: true, overwrite: ['Control/used-a'] })).status).toBe(200);
     });
 
+    describe('that are merged', () => {
+      const owner = 'merger';
+      const merge = { owner, merge: true };
+      const setData = async (name: string, data: object) =>
+        (await call('PUT', `/api/v1/controls/${await idOf(name)}/data`, { data })).status;
+      const dataOf = async (name: string) =>
+        (await call('GET', `/api/v1/controls/${await idOf(name)}/data`)).body.data;
+
+      it('keeps what they changed, and applies what the documents changed, more than once', async () => {
+        expect((await apply([control('m-both', 'one')], { owner })).status).toBe(200);
+        const byHand = denying('regex', { pattern: 'one' }, { enabled: false, tags: ['ours'] });
+        expect(await setData('m-both', byHand)).toBe(200);
+        const two = [control('m-both', 'two')];
+        expect(items(await apply(two, { owner }))).toEqual(['Control/m-both changed_elsewhere']);
+        const dry = await apply(two, { ...merge, dry_run: true });
+        expect(dry.body).toMatchObject({ conflicts: [], changes: [{ change: 'update' }] });
+        expect(dry.body.changes[0].differences.map(({ path }: { path: string }) => path)).toEqual([
+          'data.condition.evaluator.config.pattern',
+        ]);
+        const applied = await apply(two, merge);
+        expect(applied.body).toMatchObject({ applied: true });
+        const kept = { enabled: false, tags: ['ours'] };
+        expect(await dataOf('m-both')).toMatchObject({
+          ...kept,
+          condition: { evaluator: { config: { pattern: 'two' } } },
+        });
+        // Nothing is left to do, and without the option it is a change of others as before.
+        expect((await apply(two, merge)).body).toMatchObject({
+          applied: false,
+          revision: applied.body.revision,
+          changes: [{ change: 'unchanged' }],
+        });
+        expect(items(await apply(two, { owner }))).toEqual(['Control/m-both changed_elsewhere']);
+        // The changes of both are told from the documents that were merged, not from what is stored.
+        expect((await apply([control('m-both', 'three')], merge)).status).toBe(200);
+        expect(await dataOf('m-both')).toMatchObject({
+          ...kept,
+          condition: { evaluator: { config: { pattern: 'three' } } },
+        });
+        expect((await apply([control('m-both', 'four')], { ...merge, overwrite: ['*'] })).status).toBe(200);
+        expect(await dataOf('m-both')).toMatchObject({ enabled: true, tags: [] });
+        expect((await apply([control('m-both', 'five')], { owner })).status).toBe(200);
+      });
+
+      it('conflicts with members that both changed, and names them', async () => {
+        const documents = [control('m-same', 'one'), control('m-other', 'one')];
+        expect((await apply(documents, { owner })).status).toBe(200);
+        expect(await setData('m-same', denying('regex', { pattern: 'by hand' }, { tags: ['ours'] }))).toBe(
+          200,
+        );
+        expect(await setData('m-other', denying('regex', { pattern: 'one' }, { tags: ['ours'] }))).toBe(200);
+        const refused = await apply(
+          documents.map(({ name }) => control(name, 'two', { description: 'Two.' })),
+          merge,
+        );
+        expect(items(refused)).toEqual(['Control/m-same changed_elsewhere']);
+        expect(refused.body.errors[0].message).toContain('Both changed condition. Export it');
+        expect(await dataOf('m-other')).not.toHaveProperty('description');
+        const agreed = await apply([control('m-same', 'by hand', { description: 'Two.' })], merge);
+        expect(agreed.body).toMatchObject({ applied: true });
+        expect(await dataOf('m-same')).toMatchObject({ description: 'Two.', tags: ['ours'] });
+      });
+
+      it('does not merge what was made from a template', async () => {
+        const parameters = { word: { type: 'string', label: 'Word' } };
+        const made = (word: string) => ({
+          template: { parameters, definition_template: denying('regex', { pattern: { $param: 'word' } }) },
+          template_values: { word },
+        });
+        const document = (word: string) => ({ kind: 'Template', name: 'm-template', data: made(word) });
+        expect((await apply([document('one')], { owner })).status).toBe(200);
+        expect(
+          (await call('PATCH', `/api/v1/controls/${await idOf('m-template')}`, { enabled: false })).status,
+        ).toBe(200);
+        const refused = await apply([document('two')], merge);
+        expect(items(refused)).toEqual(['Template/m-template changed_elsewhere']);
+        expect(refused.body.errors[0].message).toContain('template_values');
+      });
+    });
+
     it('takes over what is the same', async () => {
       await seed.control('adopted', denying('regex', { pattern: 'adopted' }));
       const { body } = await apply([control('adopted')], { owner: 'adopter' });

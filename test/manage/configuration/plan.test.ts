@@ -12,13 +12,18 @@ interface Case {
   readonly prune?: boolean;
   readonly overwrite?: boolean;
   readonly sameAs?: string;
+  /** What both sides changed becomes this, with conflicting members. */
+  readonly merged?: readonly [after: string, conflicts: readonly string[]];
+  readonly keeps?: boolean;
 }
 
 const NAME = { family: 'policy', name: 'a' } as const;
 const KEY = 'policy/a';
 
 /** In words: what becomes of the object, and whether it is remembered anew or forgotten. */
-function outcome({ wanted, stored, applied, prune = false, overwrite = false, sameAs }: Case): string {
+function outcome(given: Case): string {
+  const { wanted, stored, applied, prune = false, overwrite = false, sameAs, merged, keeps = false } = given;
+  const merge = { changedHere: [], changedByOwner: [], updated: [] };
   const { changes, conflicts, forgotten } = planConfiguration({
     owner: 'me',
     wanted: wanted === null ? [] : [{ ...NAME, kind: 'Policy', text: wanted, sameAs: sameAs ?? null }],
@@ -28,13 +33,15 @@ function outcome({ wanted, stored, applied, prune = false, overwrite = false, sa
     ),
     prune,
     overwrites: () => overwrite,
+    merges: new Map(merged && [[KEY, { ...merge, after: merged[0], conflicts: merged[1] }]]),
+    keepsConflicts: keeps,
   });
   return [
     ...changes.map(
-      ({ change, adopted, remembers, after }) =>
-        `${change} ${after}${adopted ? ' adopted' : ''}${remembers ? ' remembered' : ''}`,
+      ({ change, adopted, remembers, after, base }) =>
+        `${change} ${after}${base === null ? '' : ` from ${base}`}${adopted ? ' adopted' : ''}${remembers ? ' remembered' : ''}`,
     ),
-    ...conflicts.map(({ reason, owner }) => `${reason} ${owner}`),
+    ...conflicts.map(({ reason, owner, members = [] }) => [`${reason} ${owner}`, ...members].join(' ')),
     ...forgotten.map(() => 'forgotten'),
   ].join(', ');
 }
@@ -60,6 +67,18 @@ describe('A plan', () => {
     // A stored text that means the same stays, and is what is remembered.
     ['unchanged y adopted remembered', { wanted: 'x', stored: 'y', applied: null, sameAs: 'y' }],
     ['unchanged y', { wanted: 'x', stored: 'y', applied: ['me', 'y'], sameAs: 'y' }],
+    // Merged: the documents are remembered, so that the same is found again.
+    ['update xz from x remembered', { wanted: 'x', stored: 'z', applied: ['me', 'y'], merged: ['xz', []] }],
+    ['unchanged xz from x', { wanted: 'x', stored: 'xz', applied: ['me', 'x'], merged: ['xz', []] }],
+    ['changed_elsewhere me m', { wanted: 'x', stored: 'z', applied: ['me', 'y'], merged: ['z', ['m']] }],
+    [
+      'update xz from x remembered, changed_elsewhere me m',
+      { wanted: 'x', stored: 'z', applied: ['me', 'y'], merged: ['xz', ['m']], keeps: true },
+    ],
+    [
+      'update x remembered',
+      { wanted: 'x', stored: 'z', applied: ['me', 'y'], merged: ['xz', ['m']], overwrite: true },
+    ],
     ['', { wanted: null, stored: 'x', applied: ['me', 'x'] }],
     ['delete null remembered', { wanted: null, stored: 'x', applied: ['me', 'x'], prune: true }],
     ['changed_elsewhere me', { wanted: null, stored: 'y', applied: ['me', 'x'], prune: true }],

@@ -15,7 +15,7 @@ import { engine } from '../../decide/memory/engine.support.js';
 import { newControl } from '../../storage/database/support.js';
 import { describeOnEachDatabase } from '../../support/databases.js';
 import { scoped } from '../../support/scoped.js';
-import { adminCall, registry } from '../packs/updates.support.js';
+import { adminCall, registry } from '../pack-installations/updates.support.js';
 
 const ADMIN = adminCall();
 const OTHERS = adminCall(namespaceNamed('team-b'));

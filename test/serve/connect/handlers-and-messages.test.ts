@@ -60,7 +60,7 @@ import { NamespaceRegistry } from '../../../src/manage/namespaces/namespace-regi
 import { createNamespaceStore } from '../../../src/manage/namespaces/namespace-store.js';
 import { createNamespaces } from '../../../src/manage/namespaces/namespaces.js';
 import { openPackCatalogue } from '../../../src/manage/packs/catalogue.js';
-import { createPacks } from '../../../src/manage/packs/packs.js';
+import { createPacks } from '../../../src/manage/pack-installations/packs.js';
 import { createPolicies } from '../../../src/manage/policies/policies.js';
 import { createAudit } from '../../../src/observe/audit/audit.js';
 import { type Coverage, createCoverage } from '../../../src/observe/coverage/coverage.js';

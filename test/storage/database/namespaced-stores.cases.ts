@@ -279,6 +279,7 @@ const versions = casesOf(createControlVersionStore, {
     ),
   lastNumber: (store, { controlId }) => store.lastNumber(controlId),
   ends: (store, { controlId }, own) => store.ends([controlId, own.controlId]),
+  texts: (store, { controlId }) => store.texts(controlId, 10),
   find: (store, { controlId }) => store.find(controlId, 1),
   list: (store, { controlId }) => store.list(controlId, PAGE),
 });
@@ -408,7 +409,7 @@ const applied = casesOf(createAppliedStore, {
   find: (store, { controlName }) => store.find([`control/${controlName}`]),
   ofOwner: (store) => store.ofOwner('owner'),
   remember: (store, { controlName }) =>
-    store.remember('other', [{ key: `control/${controlName}`, digest: 'b' }], 2),
+    store.remember('other', [{ key: `control/${controlName}`, digest: 'b', base: null }], 2),
   forget: (store, { controlName }) => store.forget([`control/${controlName}`]),
 });
 

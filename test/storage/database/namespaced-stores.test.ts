@@ -160,7 +160,11 @@ async function fill(database: Database, namespace: Namespace): Promise<Things> {
         nextAtMs: 1n,
       },
     });
-    await createAppliedStore(scope).remember('owner', [{ key: `control/${controlName}`, digest: 'a' }], 1);
+    await createAppliedStore(scope).remember(
+      'owner',
+      [{ key: `control/${controlName}`, digest: 'a', base: null }],
+      1,
+    );
     const packs = createPackStore(scope);
     const { id: installationId } = await packs.insert('a-pack', '1.0.0', policy.id, 1);
     const known = { key: 'a-key', controlId: control.id, base: '{}' };

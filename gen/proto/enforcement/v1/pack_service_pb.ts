@@ -873,7 +873,7 @@ export type PackControlComparison = Message<"enforcement.v1.PackControlCompariso
 
   /**
    * Members of the definition that were changed since it was installed or updated, for example "scope" or
-   * "action.decision": the three members of the action are compared one by one. Sorted.
+   * "action.decision": the members of the action are compared one by one. Sorted.
    *
    * @generated from field: repeated string changed_here = 5;
    */

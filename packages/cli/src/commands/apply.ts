@@ -32,8 +32,8 @@ export const command = defineCommand({
   async run(context, { files, expandEnv, dryRun, yes, ...options }) {
     const sources = await readFiles(context, files, { expandEnv });
     const clients = await context.connect();
-    const { owner, prune, overwrite, note, strict } = options;
-    const request = { owner, prune, overwrite, note, strict };
+    const { owner, prune, overwrite, note, strict, merge } = options;
+    const request = { owner, prune, overwrite, note, strict, merge };
     let { revision } = options;
     if (prune && !yes && !dryRun) {
       const expected = await applySet(context, clients, sources, { ...request, revision, dry_run: true });

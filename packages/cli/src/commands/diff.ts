@@ -13,9 +13,9 @@ export const command = defineCommand({
   ],
   positionals: FILES,
   options: { ...SET_OPTIONS, ...EXPAND_ENV },
-  async run(context, { files, owner, prune, overwrite, expandEnv }) {
+  async run(context, { files, owner, prune, overwrite, merge, expandEnv }) {
     const sources = await readFiles(context, files, { expandEnv });
-    const request = { owner, prune, overwrite, dry_run: true, strict: false };
+    const request = { owner, prune, overwrite, merge, dry_run: true, strict: false };
     const reply = await applySet(context, await context.connect(), sources, request);
     await context.output(reply, changesText(context, reply));
     const { create, update, delete: deleted } = countsOf(reply);

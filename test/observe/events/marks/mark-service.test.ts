@@ -4,7 +4,7 @@ import { createMarkService } from '../../../../src/observe/events/marks/mark-ser
 import { utcTimeOfMs } from '../../../../src/observe/events/store/event-time.js';
 import { type Database, openDatabase } from '../../../../src/storage/database/database.js';
 import { createMutator } from '../../../../src/storage/database/mutator.js';
-import { adminCall } from '../../../manage/packs/updates.support.js';
+import { adminCall } from '../../../manage/pack-installations/updates.support.js';
 import { describeOnEachDatabase } from '../../../support/databases.js';
 
 const DAY_MS = 24 * 3_600_000;

@@ -990,6 +990,7 @@ class ApplyConfigurationRequest(Message):
     revision: int
     note: str
     strict: bool
+    merge: bool
     def __init__(self, **members: Any) -> None: ...
 class ApplyConfigurationResponse(Message):
     changes: RepeatedField[ConfigurationChange]

@@ -1,21 +1,35 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringifyJson } from '../../../packages/exact-json/src/index.js';
+import type { ControlRow } from '../../../src/manage/controls/control-store.js';
+import type { ControlDefinition } from '../../../src/manage/controls/definition/definition.js';
 import { readStoredDefinition } from '../../../src/manage/controls/definition-presentation.js';
-import { compareControl } from '../../../src/manage/packs/comparison.js';
-import { prefixOf } from '../../../src/manage/packs/update-plan.js';
+import { packChangeOf, planPack, prefixOf } from '../../../src/manage/pack-installations/pack-plan.js';
 import { isLater } from '../../../src/manage/packs/versions.js';
-import { definition, registry } from './updates.support.js';
+import { definition, pack, registry } from './updates.support.js';
 
-const isValid = (text: string) => readStoredDefinition(text, registry).ok;
-const compare = (base: object | null, current: object | string | null, pack: object | null) => {
-  const text = (value: object | string | null) =>
-    value === null || typeof value === 'string' ? value : stringifyJson(value as never);
-  const { after, ...found } = compareControl(
-    { base: text(base), current: text(current), pack: text(pack) },
-    isValid,
-  );
-  return { ...found, after: after === null ? null : (JSON.parse(after) as object) };
+/** What an update does with the control `one`, whose definitions are these. */
+const compare = (base: object | null, current: object | string | null, inPack: object | null) => {
+  const text = (value: object | string) =>
+    typeof value === 'string' ? value : stringifyJson(value as never);
+  const control = current === null ? null : ({ id: 1, name: 'one', data: text(current) } as ControlRow);
+  const planning = {
+    pack: 'words',
+    rows: base === null ? [] : [{ key: 'one', base: text(base), control }],
+    offered: inPack === null ? [] : pack('2.0.0', { one: inPack as ControlDefinition }).controls,
+    overwrite: new Set<string>(),
+  };
+  const [compared] = planPack(planning, registry);
+  if (compared === undefined) throw new Error('nothing is planned');
+  const { merge, planned } = compared;
+  const after = planned?.after ?? null;
+  return {
+    change: packChangeOf(compared),
+    changedHere: merge?.changedHere,
+    changedInPack: merge?.changedByOwner,
+    updatedMembers: merge?.updated,
+    after: after === null || !after.endsWith('}') ? after : (JSON.parse(after) as object),
+  };
 };
 const BASE = definition('one', { tags: ['a'] });
 
@@ -36,39 +50,49 @@ describe('a control compared with what was installed and with the pack', () => {
   });
 
   it('becomes what the pack has when nothing was changed here', () => {
-    const pack = definition('two', { tags: ['b'] });
-    expect(compare(BASE, BASE, pack)).toEqual({
+    const offered = definition('two', { tags: ['b'] });
+    expect(compare(BASE, BASE, offered)).toEqual({
       change: 'update',
       changedHere: [],
       changedInPack: ['condition', 'tags'],
       updatedMembers: ['condition', 'tags'],
-      after: pack,
+      after: offered,
     });
   });
 
   it('gets members of the pack beside its own changes, the members of the action one by one', () => {
     const action = { decision: 'deny', metadata: { owner: 'us' } } as const;
-    const pack = {
+    const offered = {
       ...BASE,
       condition: definition('two').condition,
       action: { decision: 'observe', steering_context: { message: 'Ask.' } },
     } as const;
-    expect(compare(BASE, { ...BASE, action }, pack)).toEqual({
+    expect(compare(BASE, { ...BASE, action }, offered)).toEqual({
       change: 'update',
       changedHere: ['action.decision', 'action.metadata'],
       changedInPack: ['action.steering_context', 'condition'],
       updatedMembers: ['action.steering_context', 'condition'],
       after: {
-        ...pack,
+        ...offered,
         action: { decision: 'deny', steering_context: { message: 'Ask.' }, metadata: { owner: 'us' } },
       },
     });
   });
 
+  it('keeps who approves of what a control denies, whatever the pack changes', () => {
+    const action = { decision: 'deny', approval: { approvers: ['role:admin'] } } as const;
+    const here = { ...BASE, scope: { stages: ['pre'] }, action };
+    expect(compare(BASE, here, definition('two'))).toMatchObject({
+      change: 'update',
+      changedHere: ['action.approval', 'action.decision', 'scope'],
+      after: { condition: definition('two').condition, action },
+    });
+  });
+
   it('keeps members that were changed on both sides, which is a conflict unless the changes are equal', () => {
     const here = { ...BASE, tags: ['ours'], enabled: false };
-    const pack = { ...BASE, tags: ['theirs'], description: 'New.' };
-    expect(compare(BASE, here, pack)).toMatchObject({
+    const offered = { ...BASE, tags: ['theirs'], description: 'New.' };
+    expect(compare(BASE, here, offered)).toMatchObject({
       change: 'conflict',
       updatedMembers: ['description'],
       after: { tags: ['ours'], enabled: false, description: 'New.' },
@@ -78,23 +102,24 @@ describe('a control compared with what was installed and with the pack', () => {
 
   it('is kept as a whole where a definition made of both cannot be stored', () => {
     const here = { ...BASE, action: { decision: 'steer' } };
-    const pack = { ...BASE, condition: { not: BASE.condition }, description: 'New.' };
-    expect(isValid(JSON.stringify(here))).toBe(true);
-    expect(compare(BASE, here, pack)).toMatchObject({ change: 'conflict', updatedMembers: [], after: here });
+    const offered = { ...BASE, condition: { not: BASE.condition }, description: 'New.' };
+    expect(readStoredDefinition(JSON.stringify(here), registry).ok).toBe(true);
+    expect(compare(BASE, here, offered)).toMatchObject({
+      change: 'conflict',
+      updatedMembers: [],
+      after: here,
+    });
   });
 
   it('is kept as a whole where it is made from a template, or cannot be read', () => {
     const templated = { ...BASE, template: { parameters: {}, definition_template: {} }, template_values: {} };
-    const pack = definition('two');
-    expect(compare(BASE, templated, pack)).toMatchObject({
+    const offered = definition('two');
+    expect(compare(BASE, templated, offered)).toMatchObject({
       change: 'conflict',
       updatedMembers: [],
       after: templated,
     });
-    const unreadable = compareControl(
-      { base: stringifyJson(BASE), current: '{', pack: stringifyJson(pack) },
-      isValid,
-    );
+    const unreadable = compare(BASE, '{', offered);
     expect(unreadable).toMatchObject({
       change: 'conflict',
       changedHere: expect.arrayContaining(['data']),
@@ -110,7 +135,7 @@ describe('a control compared with what was installed and with the pack', () => {
     expect(compare(BASE, here, null)).toMatchObject({
       change: 'conflict',
       changedHere: ['enabled'],
-      after: here,
+      after: null,
     });
   });
 
@@ -167,7 +192,7 @@ describe('versions', () => {
 });
 
 it('names of new controls begin as most others of the installation do', () => {
-  const row = (key: string, name: string) => ({ key, base: '', control: { id: 1, name, data: '' } });
+  const row = (key: string, name: string) => ({ key, control: { name } });
   expect(prefixOf('words', [])).toBe('words-');
   expect(
     prefixOf('words', [row('a', 'ours-a'), row('b', 'ours-b'), row('c', 'other-c'), row('d', 'renamed')]),

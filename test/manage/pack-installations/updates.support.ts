@@ -8,12 +8,11 @@ import { createReviewer } from '../../../src/manage/controls/control-review.js';
 import { createControlService } from '../../../src/manage/controls/control-service.js';
 import { createControlStore } from '../../../src/manage/controls/control-store.js';
 import type { ControlDefinition } from '../../../src/manage/controls/definition/definition.js';
+import { createPackInstall } from '../../../src/manage/pack-installations/pack-install.js';
+import type { InstallInput } from '../../../src/manage/pack-installations/pack-schemas.js';
+import { createPackService } from '../../../src/manage/pack-installations/pack-service.js';
+import { createPackUpdate } from '../../../src/manage/pack-installations/pack-update.js';
 import type { ListedPack, PackCatalogue } from '../../../src/manage/packs/catalogue.js';
-import { createPackInstall } from '../../../src/manage/packs/pack-install.js';
-import { createPackRemoval } from '../../../src/manage/packs/pack-removal.js';
-import type { InstallInput } from '../../../src/manage/packs/pack-schemas.js';
-import { createPackService } from '../../../src/manage/packs/pack-service.js';
-import { createPackUpdate } from '../../../src/manage/packs/pack-update.js';
 import { createPolicyService } from '../../../src/manage/policies/policy-service.js';
 import type { Database } from '../../../src/storage/database/database.js';
 import { createMutator } from '../../../src/storage/database/mutator.js';
@@ -108,7 +107,6 @@ export function packWorld(database: Database, strict = false) {
     },
     ...createPackInstall(options),
     ...createPackUpdate(options),
-    ...createPackRemoval(options),
     service: createPackService({ catalogue, client: database.client, registry }),
     controls: createControlService({ ...parts, reviewer, referenceProblems: async () => [] }),
     policies: createPolicyService({ ...parts, catchUpLabels: async () => undefined }),

@@ -5,11 +5,11 @@ import type { DbClient } from '../../storage/database/database.js';
 import { scopeOf } from '../../storage/database/scoped.js';
 import { isDraft } from '../controls/definition/definition.js';
 import { readStoredDefinition } from '../controls/definition-presentation.js';
-import type { PackCatalogue } from './catalogue.js';
+import { definitionText, type PackCatalogue } from '../packs/catalogue.js';
+import { createPackStore, type InstallationFilters } from '../packs/pack-store.js';
 import { installationNotFound, packNotFound } from './pack-errors.js';
-import { createPackStore, type InstallationFilters } from './pack-store.js';
+import { type PlannedControl, packChangeOf, planPack } from './pack-plan.js';
 import { presentInstallations, presentPack, presentPackControl } from './presentation.js';
-import { type ComparedControl, compareAll, definitionText } from './update-plan.js';
 
 export interface PackServiceOptions {
   readonly catalogue: PackCatalogue;
@@ -30,18 +30,25 @@ export function createPackService({ catalogue, client, registry }: PackServiceOp
     const stored = text === null ? null : readStoredDefinition(text, registry);
     return stored?.ok === true && !isDraft(stored.stored) ? (stored.definition as JsonValue) : null;
   };
-  const presentComparison = ({ key, comparison, row, offered }: ComparedControl) => ({
-    key,
-    change: comparison.change,
-    control_id: row?.control?.id ?? null,
-    control_name: row?.control?.name ?? null,
-    changed_here: [...comparison.changedHere],
-    changed_in_pack: [...comparison.changedInPack],
-    updated_members: [...comparison.updatedMembers],
-    current: definitionOf(row?.control?.data ?? null),
-    in_pack: offered === null ? null : definitionOf(definitionText(offered)),
-    after_update: definitionOf(comparison.after),
-  });
+  const presentComparison = (compared: PlannedControl) => {
+    const { key, row, offered, merge, planned } = compared;
+    const change = packChangeOf(compared);
+    const current = row?.control?.data ?? null;
+    // One that the pack has no longer stays if it was changed here.
+    const after = planned?.after ?? (change === 'conflict' ? current : null);
+    return {
+      key,
+      change,
+      control_id: row?.control?.id ?? null,
+      control_name: row?.control?.name ?? null,
+      changed_here: [...(merge?.changedHere ?? [])],
+      changed_in_pack: [...(merge?.changedByOwner ?? [])],
+      updated_members: offered === null ? [] : [...(merge?.updated ?? [])],
+      current: definitionOf(current),
+      in_pack: offered === null ? null : definitionOf(definitionText(offered)),
+      after_update: definitionOf(after),
+    };
+  };
 
   return {
     async list(context: CallContext) {
@@ -77,10 +84,10 @@ export function createPackService({ catalogue, client, registry }: PackServiceOp
       if (row === null) throw installationNotFound(installationId);
       const pack = packs.find(({ name }) => name === row.pack);
       if (pack === undefined) throw packNotFound(row.pack);
-      const isValid = (text: string) => readStoredDefinition(text, registry).ok;
-      const compared = compareAll(await store.controls(row.id, null), pack.controls, isValid);
+      const rows = await store.controls(row.id, null);
+      const planning = { pack: pack.name, rows, offered: pack.controls, overwrite: new Set<string>() };
       const [installation] = await presentInstallations([row], { scope, packs });
-      return { installation, controls: compared.map(presentComparison) };
+      return { installation, controls: planPack(planning, registry).map(presentComparison) };
     },
   };
 }

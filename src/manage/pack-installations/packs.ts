@@ -3,9 +3,8 @@ import { type HandlersOf, handler } from '../../contract/call/handler.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
 import type { Database } from '../../storage/database/database.js';
 import type { Mutator } from '../../storage/database/mutator.js';
-import type { PackCatalogue } from './catalogue.js';
+import type { PackCatalogue } from '../packs/catalogue.js';
 import { createPackInstall } from './pack-install.js';
-import { createPackRemoval } from './pack-removal.js';
 import { packSchemas as schemas } from './pack-schemas.js';
 import { createPackService } from './pack-service.js';
 import { createPackUpdate } from './pack-update.js';
@@ -29,7 +28,6 @@ export function createPacks(options: PacksOptions): Omit<HandlersOf<typeof PackS
   const changes = {
     ...createPackInstall(options),
     ...createPackUpdate(options),
-    ...createPackRemoval(options),
   };
   return {
     listPacks: handler(schemas.listPacks, (_, context) => packs.list(context)),

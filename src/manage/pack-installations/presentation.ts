@@ -1,12 +1,12 @@
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
 import type { Scoped } from '../../storage/database/scoped.js';
+import { isChanged } from '../configuration/member-merge.js';
 import { evaluatorNames } from '../controls/definition/definition.js';
 import { presentDefinition } from '../controls/definition-presentation.js';
-import type { ListedControl, ListedPack } from './catalogue.js';
-import { isChanged } from './comparison.js';
-import type { PackCase } from './pack.js';
-import { createPackStore, type InstallationRow, type ListedInstalled } from './pack-store.js';
-import { isLater } from './versions.js';
+import type { ListedControl, ListedPack } from '../packs/catalogue.js';
+import type { PackCase } from '../packs/pack.js';
+import { createPackStore, type InstallationRow, type ListedInstalled } from '../packs/pack-store.js';
+import { isLater } from '../packs/versions.js';
 
 /** What the presentation of an installation needs of the caller's namespace and of the packs. */
 export interface PresentationOptions {
@@ -97,10 +97,6 @@ function mayDiffer({ differs, controlId }: ListedInstalled): boolean {
 
 function grouped(listed: readonly ListedInstalled[]): ReadonlyMap<number, readonly ListedInstalled[]> {
   const groups = new Map<number, ListedInstalled[]>();
-  for (const one of listed) {
-    const group = groups.get(one.installationId);
-    if (group === undefined) groups.set(one.installationId, [one]);
-    else group.push(one);
-  }
+  for (const one of listed) groups.set(one.installationId, [...(groups.get(one.installationId) ?? []), one]);
   return groups;
 }

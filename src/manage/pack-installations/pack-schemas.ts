@@ -14,7 +14,7 @@ import { integer, rowId } from '../../contract/input/numbers.js';
 import { EXAMPLE_EVALUATION, stepSchema } from '../../decide/decisions/evaluate-request.js';
 import { STAGES } from '../../kernel/core/types.js';
 import { idempotencyKey } from '../../storage/database/idempotency.js';
-import { MAX_PACK_CONTROLS } from './limits.js';
+import { MAX_PACK_CONTROLS } from '../packs/limits.js';
 
 /** Most days of recorded evaluations, and steps, of one preview. */
 const MAX_DAYS = 30;

@@ -1,18 +1,18 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { listed, refuseMistakes, type Warning } from '../../contract/warnings/warning.js';
 import type { EvaluatorRegistry } from '../../kernel/core/evaluator.js';
-import type { AuditFact } from '../../storage/database/audit-log.js';
+import { type AuditFact, storedState } from '../../storage/database/audit-log.js';
 import type { Mutator } from '../../storage/database/mutator.js';
 import type { Scoped } from '../../storage/database/scoped.js';
 import type { ObjectName } from '../controls/applied-object.js';
 import type { StoredControl } from '../controls/definition/definition.js';
 import { definitionWarnings } from '../controls/definition-warnings/definition-warnings.js';
 import { demandInstalled } from '../controls/demand-installed.js';
-import type { ListedControl, ListedPack, PackCatalogue } from './catalogue.js';
+import type { ListedPack, PackCatalogue } from '../packs/catalogue.js';
+import type { InstallationRow } from '../packs/pack-store.js';
 import { packVersionChanged, unknownKeys } from './pack-errors.js';
-import type { InstallationRow, NewInstalled } from './pack-store.js';
+import type { WrittenPack } from './pack-writing.js';
 import { presentInstallations } from './presentation.js';
-import { definitionText } from './update-plan.js';
 
 /** What changes of installations need. Each is one mutation: all of it or nothing. */
 export interface PackChangesOptions {
@@ -25,18 +25,12 @@ export interface PackChangesOptions {
   readonly now: () => number;
 }
 
-/** A control that is to be written. */
-export interface ReviewedControl {
-  readonly name: string;
-  readonly control: StoredControl;
-}
-
 /**
  * The warnings about controls that a change writes. Throws a VALIDATION_ERROR for evaluators of packages that are not
  * installed, and with the mistakes in strict mode.
  */
 export function reviewControls(
-  controls: readonly ReviewedControl[],
+  controls: readonly { readonly name: string; readonly control: StoredControl }[],
   { registry, strict }: Pick<PackChangesOptions, 'registry' | 'strict'>,
 ): Warning[] {
   for (const { control } of controls) demandInstalled(control, registry);
@@ -53,14 +47,14 @@ export function reviewControls(
 /** What may be applied as configuration of what a change of an installation changes: the pack, its controls, and maybe its policy. */
 export function appliedParts(
   { pack, policyName }: Pick<InstallationRow, 'pack' | 'policyName'>,
-  changed: readonly { readonly control: { readonly name: string } | null }[],
+  changed: WrittenPack['controls'],
   touchesPolicy: boolean,
 ): ObjectName[] {
   return [
     { family: 'pack', name: pack, policy: policyName },
     ...(touchesPolicy ? [{ family: 'policy' as const, name: policyName }] : []),
-    ...changed.flatMap(({ control }): ObjectName[] =>
-      control === null ? [] : [{ family: 'control', name: control.name }],
+    ...changed.flatMap(({ row, name }): ObjectName[] =>
+      row?.control == null ? [] : [{ family: 'control', name }],
     ),
   ];
 }
@@ -88,22 +82,28 @@ export function demandKnown(
   if (unknown.length > 0) throw unknownKeys(member, unknown, known);
 }
 
-/** A control of a pack as the installation remembers it. */
-export function remembered(control: ListedControl, controlId: number | null): NewInstalled {
-  return { key: control.key, controlId, base: definitionText(control) };
-}
-
-/** A change of an installation for the audit log. */
+/** A change of an installation for the audit log, with the states of its controls. */
 export function packFact(
   action: `pack.${string}`,
-  { id, pack }: InstallationRow,
+  row: InstallationRow,
   before: JsonObject | null,
   after: JsonObject | null,
 ): AuditFact {
-  return { action, resource: 'pack', id: String(id), name: pack, before, after };
+  return { action, resource: 'pack', id: String(row.id), name: row.pack, before, after };
 }
 
 /** An installation as the audit log shows it. */
-export function installationState({ pack, version, policyId, policyName }: InstallationRow): JsonObject {
-  return { pack, version, policy_id: policyId, policy_name: policyName };
+export function installationState(
+  { pack, version, policyId, policyName }: InstallationRow,
+  controls: readonly JsonObject[],
+): JsonObject {
+  return { pack, version, policy_id: policyId, policy_name: policyName, controls: [...controls] };
+}
+
+/** A control as the audit log shows it; without a text, only which one it is. */
+export function controlState(
+  { key, id, name }: WrittenPack['controls'][number],
+  text: string | null | undefined,
+): JsonObject {
+  return { key, control_id: id, name, ...(text == null ? {} : { data: storedState(text) }) };
 }
