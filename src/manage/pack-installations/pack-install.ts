@@ -7,7 +7,7 @@ import { createConfigurationState } from '../configuration/configuration-state.j
 import type { ListedPack } from '../packs/catalogue.js';
 import { createPackStore } from '../packs/pack-store.js';
 import { policyNameConflict } from '../policies/policy-errors.js';
-import { existingPolicy } from '../policies/policy-service.js';
+import { existingPolicy } from '../policies/existing-policy.js';
 import { createPolicyStore } from '../policies/policy-store.js';
 import {
   controlState,
