@@ -12,7 +12,7 @@ export class Draining {
   readonly #begun = new AbortController();
   #drained: Promise<void> | undefined;
   /** Aborted when it begins. */
-  readonly signal = this.#begun.signal;
+  readonly signal: AbortSignal = this.#begun.signal;
   /** Whether connections that open now are closed. */
   isClosing = false;
 
