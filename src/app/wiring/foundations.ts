@@ -15,8 +15,8 @@ import { createMetrics, type Metrics } from '../operations/metrics.js';
 import type { Parts } from '../process/parts.js';
 import { openTelemetry } from '../telemetry/open-telemetry.js';
 import type { Telemetry } from '../telemetry/telemetry.js';
-import type { DescribeApi } from './server.js';
 import { PACKAGE_LOADERS, type PackageLoaders } from './package-loaders.js';
+import type { DescribeApi } from './server.js';
 
 /** Inputs of the service. */
 export interface AppOptions {

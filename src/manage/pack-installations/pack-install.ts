@@ -6,8 +6,8 @@ import type { Scoped } from '../../storage/database/scoped.js';
 import { createConfigurationState } from '../configuration/configuration-state.js';
 import type { ListedPack } from '../packs/catalogue.js';
 import { createPackStore } from '../packs/pack-store.js';
-import { policyNameConflict } from '../policies/policy-errors.js';
 import { existingPolicy } from '../policies/existing-policy.js';
+import { policyNameConflict } from '../policies/policy-errors.js';
 import { createPolicyStore } from '../policies/policy-store.js';
 import {
   controlState,
