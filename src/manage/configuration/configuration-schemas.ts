@@ -1,17 +1,14 @@
 import { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import { flag, listOrNone, nullable, oneOf, text, withExample } from '../../contract/input/fields.js';
 import { integer } from '../../contract/input/numbers.js';
 import { exampleData } from '../controls/control-data.js';
 import { KINDS } from './configuration-object.js';
 import { unreadDocument } from './document-schema.js';
 
-/** Most documents of a request. */
-export const MAX_DOCUMENTS = 10_000;
-const MAX_NOTE_LENGTH = 500;
-const MAX_OWNER_LENGTH = 128;
-const OWNER = /^[A-Za-z0-9._:/-]+$/;
+const APPLY = LIMITS.ApplyConfigurationRequest;
 
-const owner = () => text({ min: 1, max: MAX_OWNER_LENGTH, pattern: OWNER });
+const owner = () => text(APPLY.owner);
 
 const EXAMPLE = {
   owner: 'payments/main',
@@ -24,7 +21,7 @@ const EXAMPLE = {
 /** Input schemas of ConfigurationService, by RPC. Members are in the order of the messages. */
 export function createConfigurationSchemas() {
   // Read later, in turns of the event loop.
-  const documents = () => listOrNone(unreadDocument(), { max: MAX_DOCUMENTS });
+  const documents = () => listOrNone(unreadDocument(), APPLY.documents);
   return {
     applyConfiguration: withExample(
       z.object({
@@ -32,9 +29,9 @@ export function createConfigurationSchemas() {
         documents: documents(),
         dry_run: flag(),
         prune: flag(),
-        overwrite: listOrNone(text({ min: 1, max: 512 }), { max: MAX_DOCUMENTS }),
-        revision: nullable(integer({ min: 0 })),
-        note: nullable(text({ max: MAX_NOTE_LENGTH })),
+        overwrite: listOrNone(text(APPLY.overwrite.items), APPLY.overwrite),
+        revision: nullable(integer(APPLY.revision)),
+        note: nullable(text(APPLY.note)),
         strict: flag(),
         merge: flag(),
       }),

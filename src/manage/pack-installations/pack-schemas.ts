@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import {
   flag,
   listOrNone,
@@ -14,18 +15,14 @@ import { integer, rowId } from '../../contract/input/numbers.js';
 import { EXAMPLE_EVALUATION, stepSchema } from '../../decide/decisions/evaluate-request.js';
 import { STAGES } from '../../kernel/core/types.js';
 import { idempotencyKey } from '../../storage/database/idempotency.js';
-import { MAX_PACK_CONTROLS } from '../packs/limits.js';
 
-/** Most days of recorded evaluations, and steps, of one preview. */
-const MAX_DAYS = 30;
+const PREVIEW = LIMITS.PreviewPackRequest;
+const INSTALL = LIMITS.InstallPackRequest;
 const DEFAULT_DAYS = 7;
-const MAX_STEPS = 20;
 
 /** Any text: a pack of another name is not found. */
 const packName = text();
-const keys = listOrNone(text({ min: 1, max: 64 }), { max: MAX_PACK_CONTROLS });
-/** The letters of names of controls; keys follow. */
-const prefix = text({ max: 64, pattern: /^(?:[a-zA-Z0-9][a-zA-Z0-9_-]*)?$/ });
+const keys = listOrNone(text(INSTALL.keys.items), INSTALL.keys);
 
 const install = z
   .object({
@@ -33,8 +30,8 @@ const install = z
     policy_id: nullable(rowId),
     policy_name: nullable(slugName()),
     keys,
-    version: nullable(text({ max: 64 })),
-    name_prefix: nullable(prefix),
+    version: nullable(text(INSTALL.version)),
+    name_prefix: nullable(text(INSTALL.name_prefix)),
     idempotency_key: nullable(idempotencyKey()),
   })
   .superRefine(({ policy_id, policy_name }, sink) => {
@@ -53,8 +50,8 @@ export const packSchemas = {
     z.object({
       pack_name: packName,
       agent_name: nullable(agentName()),
-      days: orElse(integer({ min: 1, max: MAX_DAYS }), DEFAULT_DAYS),
-      steps: listOrNone(z.object({ step: stepSchema, stage: oneOf(STAGES) }), { max: MAX_STEPS }),
+      days: orElse(integer(PREVIEW.days), DEFAULT_DAYS),
+      steps: listOrNone(z.object({ step: stepSchema, stage: oneOf(STAGES) }), PREVIEW.steps),
     }),
     { days: 7, steps: [{ step: EXAMPLE_EVALUATION.step, stage: EXAMPLE_EVALUATION.stage }] },
   ),
@@ -62,7 +59,11 @@ export const packSchemas = {
   listPackInstallations: z.object({ pack_name: nullable(text()), policy_id: nullable(rowId) }),
   comparePackInstallation: z.object({ installation_id: rowId }),
   updatePackInstallation: withExample(
-    z.object({ installation_id: rowId, version: text({ min: 1, max: 64 }), overwrite: keys }),
+    z.object({
+      installation_id: rowId,
+      version: text(LIMITS.UpdatePackInstallationRequest.version),
+      overwrite: keys,
+    }),
     { version: '1.0.0' },
   ),
   uninstallPack: z.object({ installation_id: rowId, force: flag() }),
