@@ -46,6 +46,9 @@ export const LIMITS = {
     name: { min: 1, max: 255 },
     description: { max: 1000 },
   },
+  StepKey: {
+    type: { min: 1 },
+  },
   UpdateAgentRequest: {
     if_version: { min: 0 },
   },

@@ -3,16 +3,13 @@ import {
   BEGIN_LINE,
   BEGIN_TEXT,
   CLASS_VISITS,
-  END_LINE,
-  END_TEXT,
   type FlatProgram,
   flattenProgram,
-  NO_WORD_BOUNDARY,
   nextMark,
   reserve,
   scratch,
-  WORD_BOUNDARY,
 } from './flat-program.js';
+import { AFTER_WORD, contextAskedBy, END, holdingBefore, NEWLINE } from './position-context.js';
 import { createRuneClasses, type RuneClasses } from './rune-classes.js';
 import { releaseWhenFull, StateTable } from './state-table.js';
 import { isWordUnit } from './word-finder.js';
@@ -26,12 +23,6 @@ const PARTS_OF_STEP = CELLS_PER_STEP;
 
 /** Thrown by a search that exceeds its step limit. */
 export class SearchTooCostly extends Error {}
-
-/** Context before a state, besides assertions: the preceding character is a word character. */
-const AFTER_WORD = 64;
-const NEWLINE = 10;
-/** Stands for the end of the text as a code point. */
-const END = -1;
 
 // Cell values other than the row of the next state.
 const UNKNOWN = 0;
@@ -326,20 +317,4 @@ export class LazyDfa {
     this.#steps = this.#maxSteps;
     throw new SearchTooCostly();
   }
-}
-
-function contextAskedBy(program: FlatProgram): number {
-  let asked = 0;
-  for (let pc = 0; pc < program.size; pc += 1) if (program.isAssertion(pc)) asked |= program.assertions(pc);
-  const asksForWords = (asked & (WORD_BOUNDARY | NO_WORD_BOUNDARY)) !== 0;
-  return (asked & (BEGIN_LINE | BEGIN_TEXT)) | (asksForWords ? AFTER_WORD : 0);
-}
-
-/** The assertions that hold between a position with the given `context` and the code point `code`. */
-function holdingBefore(code: number, context: number): number {
-  let holding = context & (BEGIN_LINE | BEGIN_TEXT);
-  if (code === NEWLINE) holding |= END_LINE;
-  if (code === END) holding |= END_LINE | END_TEXT;
-  const isBoundary = isWordUnit(code) !== ((context & AFTER_WORD) !== 0);
-  return holding | (isBoundary ? WORD_BOUNDARY : NO_WORD_BOUNDARY);
 }
