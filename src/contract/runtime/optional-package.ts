@@ -13,20 +13,28 @@ export interface MissingPackageLog {
   warn(facts: { readonly package: string }, message: string): void;
 }
 
-/** The module of a package; null, with a warning, where it is not installed. Rejects when it is installed and does not load. */
-export async function loadOptionalPackage<Module>(
-  { name, without, load }: OptionalPackage<Module>,
-  log: MissingPackageLog,
-): Promise<Module | null> {
+/** The module of a package; null where it is not installed. Rejects when it is installed and does not load. */
+export async function installedPackage<Module>({
+  name,
+  load,
+}: Pick<OptionalPackage<Module>, 'name' | 'load'>): Promise<Module | null> {
   try {
     return await load();
   } catch (error) {
-    if (!isMissing(name, error)) {
-      throw new Error(`the package ${name} is installed but cannot be loaded`, { cause: error });
-    }
-    log.warn({ package: name }, `the package ${name} is not installed: ${without}`);
-    return null;
+    if (isMissing(name, error)) return null;
+    throw new Error(`the package ${name} is installed but cannot be loaded`, { cause: error });
   }
+}
+
+/** The same, with a warning where it is not installed. */
+export async function loadOptionalPackage<Module>(
+  { without, ...optional }: OptionalPackage<Module>,
+  log: MissingPackageLog,
+): Promise<Module | null> {
+  const module = await installedPackage(optional);
+  const { name } = optional;
+  if (module === null) log.warn({ package: name }, `the package ${name} is not installed: ${without}`);
+  return module;
 }
 
 /** Whether the package itself is absent, not a module that it imports. One that is built by itself is named by its scope. */

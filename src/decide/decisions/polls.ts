@@ -5,7 +5,7 @@ const MIN_POLL_GAP_MS = 10;
 
 export interface PollsOptions {
   readonly poll: () => Promise<void>;
-  /** Its time between polls that nobody asks for may change. */
+  /** Its time between polls that no caller asks for may change. */
   readonly source: Pick<ChangeSource, 'pollMs'>;
   /** Monotonic clock, in milliseconds. */
   readonly now: () => number;

@@ -15,9 +15,10 @@ import {
   KINDS,
   packSchema,
 } from './file-format.js';
-import { MAX_PACK_CONTROLS } from './limits.js';
 import type { Pack, PackCase, PackHead } from './pack.js';
 
+/** Most controls of a pack. */
+const MAX_PACK_CONTROLS = 200;
 /** Most problems of a pack that are told. */
 const MAX_TOLD = 20;
 

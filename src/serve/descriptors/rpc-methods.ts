@@ -125,8 +125,11 @@ export function bodyMembers({ body }: Pick<HttpBinding, 'body'>, value: JsonValu
 }
 
 /** The path of a binding under the configured prefix. */
-export function restTemplate(binding: HttpBinding, apiBase: string): string {
-  return binding.template.startsWith(`${PROTO_API_BASE}/`)
-    ? apiBase + binding.template.slice(PROTO_API_BASE.length)
-    : binding.template;
+export function restTemplate({ template }: Pick<HttpBinding, 'template'>, apiBase: string): string {
+  return rebased(template, PROTO_API_BASE, apiBase);
+}
+
+/** A path with another base in place of `base`; as it is if it is not below that. */
+export function rebased(path: string, base: string, other: string): string {
+  return path.startsWith(`${base}/`) ? other + path.slice(base.length) : path;
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import { inPackage } from '../../contract/runtime/package-root.js';
-import { PROTO_API_BASE } from '../descriptors/rpc-methods.js';
+import { rebased, restTemplate } from '../descriptors/rpc-methods.js';
 
 /** The first part of the paths of sessions in the built document. */
 const BUILT_PREFIX = '/api';
@@ -37,11 +37,6 @@ function tagsOf(operation: JsonValue): readonly string[] {
 }
 
 function servedPath(path: string, { apiBase, apiPrefix }: ServedApi): string {
-  for (const [from, to] of [
-    [PROTO_API_BASE, apiBase],
-    [BUILT_PREFIX, apiPrefix],
-  ] as const) {
-    if (path.startsWith(`${from}/`)) return to + path.slice(from.length);
-  }
-  return path;
+  const below = restTemplate({ template: path }, apiBase);
+  return below === path ? rebased(path, BUILT_PREFIX, apiPrefix) : below;
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { LIMITS } from '../../../gen/limits/limits.js';
 import type { AuthService } from '../../../gen/proto/enforcement/v1/auth_service_pb.js';
 import { type CallContext, type HandlersOf, handler, type Principal } from '../../contract/call/handler.js';
 import type { TargetName } from '../../contract/call/namespace.js';
@@ -8,7 +9,6 @@ import { scopeMask } from '../../contract/call/scopes.js';
 import type { ErrorItem } from '../../contract/errors/service-error.js';
 import { text, withExample } from '../../contract/input/fields.js';
 import { invalidRequest } from '../../contract/input/parse-input.js';
-import { MAX_TARGET_LENGTH } from '../../contract/input/target.js';
 import type { Warning } from '../../contract/warnings/warning.js';
 import { TOKEN_SCOPE, type TokenOrigin } from './token-claims.js';
 import { MAX_TOKEN_LENGTH, type TokenCodec } from './token-codec.js';
@@ -42,9 +42,10 @@ export interface RuntimeTokensOptions {
   readonly now: () => number;
 }
 
-const part = () => text({ min: 1, max: MAX_TARGET_LENGTH });
+const { target_type, target_id } = LIMITS.ExchangeRuntimeTokenRequest;
 const EXAMPLE = { target_type: 'log_stream', target_id: 'checkout' };
-const exchangeSchema = withExample(z.object({ target_type: part(), target_id: part() }), EXAMPLE);
+const target = z.object({ target_type: text(target_type), target_id: text(target_id) });
+const exchangeSchema = withExample(target, EXAMPLE);
 
 const EVALUATE = scopeMask(['evaluate']);
 

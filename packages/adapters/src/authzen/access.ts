@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from '../../../../gen/limits/limits.js';
 import {
   field,
   freeObject,
@@ -12,7 +13,6 @@ import {
   withExample,
 } from '../../../../src/contract/input/fields.js';
 import { parseInput } from '../../../../src/contract/input/parse-input.js';
-import { MAX_EVALUATIONS } from '../../../../src/decide/decisions/evaluate-request.js';
 import {
   foldedName,
   inOtherCase,
@@ -70,7 +70,7 @@ export const schemas = {
     withExactNames(
       z.object({
         ...parts(),
-        evaluations: nullable(list(z.object(parts()), { max: MAX_EVALUATIONS })),
+        evaluations: nullable(list(z.object(parts()), LIMITS.EvaluateAccessesRequest.evaluations)),
         options: nullable(z.object({ evaluations_semantic: nullable(oneOf(SEMANTICS)) })),
       }),
     ),

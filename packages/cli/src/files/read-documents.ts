@@ -1,3 +1,4 @@
+import { LIMITS } from '../../../../gen/limits/limits.js';
 import { isObject, type JsonObject, type JsonValue } from '../../../exact-json/src/index.js';
 import type { CommandContext } from '../context.js';
 import { CliError } from '../errors.js';
@@ -10,7 +11,7 @@ import { namesOf, readText } from './read-text.js';
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /** Most documents of all files: a request has no more. */
-const MAX_DOCUMENTS = 10_000;
+const MAX_DOCUMENTS = LIMITS.ApplyConfigurationRequest.documents.max;
 
 /** The option of commands that send what files have. */
 export const EXPAND_ENV = {

@@ -1,2 +1,0 @@
-/** Most controls of a pack. */
-export const MAX_PACK_CONTROLS = 200;
